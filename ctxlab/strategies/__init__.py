@@ -1,0 +1,1 @@
+"""Strategies: treatments of a case, one file each, on the contract of `base`."""

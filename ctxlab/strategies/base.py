@@ -1,0 +1,160 @@
+"""The contract of every strategy: a case goes in, a fitted context with receipt and ledger comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping
+
+    from ctxlab.budget import Budget
+    from ctxlab.tokens import Counter
+
+    from ctxlab.calls import CallKind, ChatRequest, Reply
+    from ctxlab.dataset import Case
+    from ctxlab.errors import CallError
+    from ctxlab.messages import Message
+
+Outcome = Literal[
+    "unchanged", "shortened", "extracted", "summarized", "admitted", "not_applicable", "refused", "failed"
+]
+SpanFate = Literal["kept", "projected", "digested", "summarised", "admitted", "clipped", "omitted"]
+SummaryOutcome = Literal[
+    "completed", "empty_source", "insufficient_budget", "partition_limit", "call_limit", "merge_limit",
+    "non_converging", "empty_summary", "fidelity_rejected", "cancelled", "failed",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """The fate of the characters `start` to `end` of one part of one source item (STR-034).
+
+    Attributes:
+        item: `message` or `snippet`; `item_index` counts within the case.
+        part: `content`, `arguments:<i>` of a message, or `text` of a snippet.
+        start, end: half-open range in code points; an empty part has one span 0 to 0.
+        call_index: the helper call that saw a `summarised` span.
+        reason: why an `omitted` span was left out (STR-035).
+    """
+
+    item: Literal["message", "snippet"]
+    item_index: int
+    part: str
+    start: int
+    end: int
+    fate: SpanFate
+    call_index: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What was decided and counted, in numbers, names and ids only (STR-030, STR-032).
+
+    Token numbers are estimates by `counter`. `source_tokens` is the whole message list with its evidence before
+    fitting, `result_tokens` after; `target_tokens` is null without an explicit or derived target.
+    """
+
+    strategy: str
+    parameters: Mapping[str, object]
+    counter: str
+    window_tokens: int
+    output_reserve_tokens: int
+    protocol_reserve_tokens: int
+    safety_reserve_tokens: int
+    calibration_tokens: int
+    allowance_tokens: int
+    message_allowance_tokens: int
+    tool_tokens: int
+    guidance_tokens: int
+    evidence_tokens: int
+    pinned_tokens: int
+    source_tokens: int
+    result_tokens: int | None
+    outcome: Outcome
+    reason: str | None = None
+    accounting: str = "chat"
+    calibration_rule: str | None = None
+    calibration_capped: bool | None = None
+    target_tokens: int | None = None
+    plan_reason: str | None = None
+    summary_outcome: SummaryOutcome | None = None
+    parts: int | None = None
+    rounds: int | None = None
+    helper_calls: int = 0
+    helper_sent_tokens: int | None = None
+    helper_result_tokens: int | None = None
+    omitted_messages: int | None = None
+    admitted: int | None = None
+    omitted: int | None = None
+    clipped: int | None = None
+    flags: tuple[str, ...] = ()
+
+    @property
+    def freed_tokens(self) -> int | None:
+        """Source minus result, at least 0; belongs to one request and is never added up (STR-031)."""
+        return None if self.result_tokens is None else max(0, self.source_tokens - self.result_tokens)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelperCall:
+    """One call that a strategy made while fitting; `call_index` counts within the row from 0."""
+
+    call_index: int
+    kind: CallKind
+    generation_index: int
+    estimated_tokens: int
+    target_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedContext:
+    """A case made to fit: what is sent, and the account of it.
+
+    `messages` is empty unless the outcome lets a request be sent. `error` is set for the outcome `failed` only.
+    """
+
+    messages: tuple[Message, ...]
+    outcome: Outcome
+    receipt: Receipt
+    ledger: tuple[Span, ...]
+    helper_calls: tuple[HelperCall, ...] = ()
+    error: CallError | None = None
+
+
+class Helper(Protocol):
+    """What a strategy asks for summaries: one request in, one reply out, `CallError` on failure."""
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Send the request, recorded as a call of the row at work."""
+        ...
+
+
+class Strategy(Protocol):
+    """A treatment: an immutable record with a name, a kind and parameters (STR-011).
+
+    A plain `fit` is deterministic and is called once per case; an awaitable one makes calls, and each repeat
+    makes its own (STR-100).
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    def fit(self, case: Case, budget: Budget, counter: Counter) -> FittedContext | Awaitable[FittedContext]:
+        """Turn the case into a context within the budget's allowance, or refuse with a reason."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a strategy decided, before the books are made: the varying part of a fitted context."""
+
+    messages: tuple[Message, ...]
+    outcome: Outcome
+    reason: str | None = None
+    claims: tuple[Span, ...] = ()
+    receipt: Mapping[str, Any] = field(default_factory=dict)
