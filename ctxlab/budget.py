@@ -8,7 +8,7 @@ U      = tool definitions + trailing guidance + evidence + M
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal, NamedTuple
 
 from ctxlab.errors import BudgetError
@@ -25,16 +25,24 @@ class _Default(int):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What a model accepts and what is held back of it, in tokens; non-negative integers of at most 2^63 - 1."""
+    """What a model accepts and what is held back of it, in tokens; non-negative integers of at most 2^63 - 1.
+
+    Attributes:
+        tool_tokens, guidance_tokens: what every main request of the run carries besides its messages.
+        thresholds: the numbers that strategies go by within the budget.
+    """
 
     window_tokens: int = _Default(8192)
     output_reserve_tokens: int = _Default(1000)
     protocol_reserve_tokens: int = _Default(256)
     safety_reserve_tokens: int = _Default(1024)
     calibration_tokens: int = _Default(0)
+    tool_tokens: int = _Default(0)
+    guidance_tokens: int = _Default(0)
+    thresholds: Thresholds = Thresholds()
 
     def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
+        for name in SIZES:
             value = getattr(self, name)
             if type(value) not in (int, _Default):
                 raise BudgetError(f"{name}: expected an integer, found {type(value).__name__}")
@@ -57,14 +65,12 @@ class Budget:
         """Where each number comes from: `override` if it was given, also when it equals the default."""
         return {
             name: "default" if isinstance(getattr(self, name), _Default) else "override"
-            for name in self.__dataclass_fields__
+            for name in SIZES
         }
 
-    def message_allowance_tokens(
-        self, *, tools_tokens: int = 0, guidance_tokens: int = 0, evidence_tokens: int = 0
-    ) -> int:
-        """M: what is left of U for messages; never below 0."""
-        return max(0, self.allowance_tokens - tools_tokens - guidance_tokens - evidence_tokens)
+    def message_allowance_tokens(self, *, evidence_tokens: int = 0) -> int:
+        """M: what tool definitions, trailing guidance and evidence leave of U for messages; never below 0."""
+        return max(0, self.allowance_tokens - self.tool_tokens - self.guidance_tokens - evidence_tokens)
 
     def fits(self, tokens: int) -> bool:
         """Whether a request of this estimate may be sent: at most U."""
@@ -75,6 +81,10 @@ class Budget:
         if tokens is None or tokens <= self.output_reserve_tokens:
             return self
         return replace(self, output_reserve_tokens=tokens)
+
+
+SIZES = tuple(field.name for field in fields(Budget) if field.name != "thresholds")
+"""The fields of a budget that are sizes in tokens."""
 
 
 class _Limit(NamedTuple):
@@ -114,11 +124,9 @@ class Limits:
     evidence_tokens: int
 
 
-def limits(
-    budget: Budget, *, thresholds: Thresholds | None = None, message_allowance_tokens: int | None = None
-) -> Limits:
+def limits(budget: Budget, *, message_allowance_tokens: int | None = None) -> Limits:
     """The derived numbers of a budget; without a message allowance M is U."""
-    rule = thresholds or Thresholds()
+    rule = budget.thresholds
     allowance = budget.allowance_tokens
     messages = allowance if message_allowance_tokens is None else message_allowance_tokens
     return Limits(
@@ -169,8 +177,9 @@ def next_attempt(*, tokens_left: int, message_allowance_tokens: int, thresholds:
     return tokens_left + max(1, share_tokens(thresholds.retry_growth_share, message_allowance_tokens))
 
 
-def summary_target(*, requested_tokens: int, budget: Budget, thresholds: Thresholds) -> int | None:
+def summary_target(*, requested_tokens: int, budget: Budget) -> int | None:
     """How long a summary should be; null when the operation is off (`insufficient_budget`)."""
+    thresholds = budget.thresholds
     target = min(
         max(1, min(requested_tokens, thresholds.summary_cap_tokens)),
         budget.output_reserve_tokens,

@@ -1,4 +1,3 @@
-import dataclasses
 import pickle
 
 import pytest
@@ -6,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxlab.budget import (
+    SIZES,
     Budget,
     compaction_due,
     limits,
@@ -27,12 +27,14 @@ def of(window, reserve, **more):
 # covers BUD-030, BUD-032
 def test_the_default_budget_has_the_stated_numbers_and_each_says_that_it_is_a_default():
     budget = Budget()
-    assert dataclasses.asdict(budget) == {
+    assert {name: getattr(budget, name) for name in SIZES} == {
         "window_tokens": 8192,
         "output_reserve_tokens": 1000,
         "protocol_reserve_tokens": 256,
         "safety_reserve_tokens": 1024,
         "calibration_tokens": 0,
+        "tool_tokens": 0,
+        "guidance_tokens": 0,
     }
     assert set(budget.sources.values()) == {"default"}
     assert budget.allowance_tokens == 5912
@@ -53,7 +55,7 @@ def test_window_and_reserve_carry_their_sources_independently(given_values, wind
 
 
 # covers BUD-021, BUD-030
-@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Budget)])
+@pytest.mark.parametrize("field", SIZES)
 @pytest.mark.parametrize("value", [-1, 1.0, "8192", None, True, 2**63])
 def test_a_budget_takes_non_negative_integers_only(field, value):
     with pytest.raises(BudgetError, match=field):
@@ -126,12 +128,8 @@ def test_nothing_in_a_budget_knows_a_model():
     ],
 )
 def test_tools_guidance_and_evidence_are_taken_off_the_message_allowance(tools, guidance, evidence, left):
-    assert (
-        Budget().message_allowance_tokens(
-            tools_tokens=tools, guidance_tokens=guidance, evidence_tokens=evidence
-        )
-        == left
-    )
+    budget = Budget(tool_tokens=tools, guidance_tokens=guidance)
+    assert budget.message_allowance_tokens(evidence_tokens=evidence) == left
 
 
 LIMITS = """
@@ -274,7 +272,7 @@ def test_the_next_attempt_waits_for_the_tokens_left_plus_the_growth(left, allowa
     ],
 )
 def test_summary_and_part_targets_are_those_of_the_table(window, reserve, requested, target, part):
-    found = summary_target(requested_tokens=requested, budget=of(window, reserve), thresholds=DEFAULTS)
+    found = summary_target(requested_tokens=requested, budget=of(window, reserve))
     assert found == target
     assert (None if found is None else part_target(target_tokens=found, thresholds=DEFAULTS)) == part
 
@@ -283,7 +281,7 @@ def test_summary_and_part_targets_are_those_of_the_table(window, reserve, reques
 @given(window=st.integers(0, 300_000), reserve=st.integers(0, 20_000), requested=st.integers(-10, 10_000))
 def test_a_target_never_exceeds_what_bounds_it_and_a_part_never_its_target(window, reserve, requested):
     budget = of(window, reserve)
-    target = summary_target(requested_tokens=requested, budget=budget, thresholds=DEFAULTS)
+    target = summary_target(requested_tokens=requested, budget=budget)
     if target is None:
         assert min(requested, 4000, reserve, budget.allowance_tokens // 4) < 64
     else:
