@@ -8,7 +8,7 @@ U      = tool definitions + trailing guidance + evidence + M
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal, NamedTuple
 
 from ctxlab.errors import BudgetError
@@ -39,7 +39,7 @@ class Budget:
     calibration_tokens: int = _Default(0)
     tool_tokens: int = _Default(0)
     guidance_tokens: int = _Default(0)
-    thresholds: Thresholds = Thresholds()
+    thresholds: Thresholds = field(default_factory=Thresholds)
 
     def __post_init__(self) -> None:
         for name in SIZES:
@@ -83,7 +83,7 @@ class Budget:
         return replace(self, output_reserve_tokens=tokens)
 
 
-SIZES = tuple(field.name for field in fields(Budget) if field.name != "thresholds")
+SIZES = tuple(f.name for f in fields(Budget) if f.name != "thresholds")
 """The fields of a budget that are sizes in tokens."""
 
 

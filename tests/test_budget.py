@@ -1,3 +1,4 @@
+import dataclasses
 import pickle
 
 import pytest
