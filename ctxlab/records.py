@@ -158,6 +158,7 @@ class Run:
         client_facts: facts about the client, such as model file hash, threads and context size (RUN-113).
         directory: run directory as given by the user, null if nothing was kept on disk.
         incomplete: the run was interrupted; some rows are `not_run`.
+        previews: whether frames and reports may show previews of answers and evaluator summaries (EVA-122).
     """
 
     run_id: str
@@ -174,4 +175,5 @@ class Run:
     client_facts: Mapping[str, str | int | None] = field(default_factory=dict)
     directory: str | None = None
     incomplete: bool = False
+    previews: bool = True
     warnings: tuple[str, ...] = ()
