@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal, NamedTuple
 
 from ctxlab.errors import BudgetError
-from ctxlab.thresholds import Thresholds, share_tokens
+from ctxlab.thresholds import Thresholds as Thresholds
+from ctxlab.thresholds import share_tokens
 
 MAXIMUM_TOKENS = 2**63 - 1
 Source = Literal["default", "override"]

@@ -1,0 +1,131 @@
+"""Pure strings: normalising, previews, cuts that keep characters whole, sentence spans, finding literals."""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from typing import TYPE_CHECKING, Literal
+
+import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+UnicodeForm = Literal["none", "NFC", "NFKC"]
+Match = Literal["word", "substring"]
+PREVIEW_CHARACTERS = 240
+
+
+def collapse(text: str) -> str:
+    """The text with every run of white space as one space, and trimmed; zero-width characters stay."""
+    return " ".join(text.split())
+
+
+def normalize(
+    text: str, *, unicode_form: UnicodeForm | None, collapse_whitespace: bool, casefold: bool
+) -> str:
+    """The text as it is compared (EVA-004): Unicode form, then white space, then case; null is form `none`."""
+    if unicode_form in ("NFC", "NFKC"):
+        text = unicodedata.normalize(unicode_form, text)
+    if collapse_whitespace:
+        text = collapse(text)
+    return text.casefold() if casefold else text
+
+
+def searchable(text: str) -> str:
+    """The text as literals and phrases of facts are found in it: NFC, collapsed, casefolded (DAT-053)."""
+    return normalize(text, unicode_form="NFC", collapse_whitespace=True, casefold=True)
+
+
+_LINE_BREAKS = regex.compile(r"[\r\n\v\f\x85\u2028\u2029]+")
+_UNPRINTED = regex.compile(r"[\s\p{Cc}]+")
+
+
+def flatten(text: str) -> str:
+    """The text on one line: each run of line breaks becomes one space."""
+    return _LINE_BREAKS.sub(" ", text)
+
+
+def preview(text: str, *, characters: int = PREVIEW_CHARACTERS) -> str:
+    """One line of at most this many characters: runs of white space and controls as one space, `…` at a cut."""
+    line = _UNPRINTED.sub(" ", text)
+    return line if len(line) <= characters else line[: safe_cut(line, characters=characters - 1)] + "…"
+
+
+# Between these two characters there is always a boundary, whatever stands before and after them.
+_SURE_BOUNDARY = regex.compile(r"(?r)(?<=[^\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=Prepend}])\p{GCB=Other}")
+# A flag is spelled out because the general pattern counts the whole run again for each of its flags.
+_CLUSTER = regex.compile(r"\p{GCB=RI}{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*|\X")
+
+
+def safe_cut(text: str, *, characters: int) -> int:
+    """Length of the longest prefix of at most this many characters that ends at a grapheme cluster boundary.
+
+    A cluster that alone exceeds the room is left out. Only the characters up to the cut and the one after it
+    are looked at, and of those only what lies behind the last boundary that is sure by itself.
+    """
+    if characters >= len(text):
+        return len(text)
+    if characters <= 0:
+        return 0
+    sure = _SURE_BOUNDARY.search(text, 0, characters + 1)
+    boundary = sure.start() if sure else 0
+    for cluster in _CLUSTER.finditer(text, boundary, characters + 1):
+        if cluster.end() > characters:
+            break
+        boundary = cluster.end()
+    return boundary
+
+
+def safe_cut_back(text: str, *, characters: int) -> int:
+    """Start of the longest suffix of at most this many characters that begins at a grapheme cluster boundary."""
+    start = max(0, len(text) - max(0, characters))
+    before = safe_cut(text, characters=start)
+    if before == start:
+        return start
+    cluster = _CLUSTER.match(text, before)
+    return cluster.end() if cluster else len(text)
+
+
+_SENTENCE_END = regex.compile(
+    r"""(?:[.!?…]+[\p{Pe}\p{Pf}"'*_`]*(?=\s|\Z)|[。！？｡]+[\p{Pe}\p{Pf}"'*_`]*|[\r\n\x85\u2028\u2029]+)"""
+)
+
+
+def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Spans of the sentences and lines of a text, without the white space around them, in order."""
+    return tuple(_trimmed_spans(text))
+
+
+def _trimmed_spans(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for end in [*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]:
+        piece = text[start:end]
+        if not piece.isspace() and piece:
+            yield end - len(piece.lstrip()), start + len(piece.rstrip())
+        start = end
+
+
+_UNSPACED = r"\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}"
+_WORD = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{_UNSPACED}]]"
+_WORD_CHARACTER = regex.compile(_WORD, regex.V1)
+
+
+def find_literal(haystack: str, literal: str, *, match: Match = "word") -> int | None:
+    """Where a literal first occurs, or null; both texts are normalised alike beforehand.
+
+    With `word`, a literal that begins or ends in a letter, digit or underscore is not continued by one; scripts
+    written without spaces neither continue a literal nor need this of it (DAT-054). An empty literal is at 0.
+    """
+    found = haystack.find(literal)
+    if found < 0 or match == "substring" or not literal:
+        return found if found >= 0 else None
+    whole = _whole_word(literal).search(haystack, found)
+    return whole.start() if whole else None
+
+
+@functools.lru_cache(4096)
+def _whole_word(literal: str) -> regex.Pattern[str]:
+    before = rf"(?<!{_WORD})" if _WORD_CHARACTER.match(literal[0]) else ""
+    after = rf"(?!{_WORD})" if _WORD_CHARACTER.match(literal[-1]) else ""
+    return regex.compile(before + regex.escape(literal) + after, regex.V1)
