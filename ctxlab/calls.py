@@ -127,13 +127,19 @@ class ChatClient(Protocol):
     """
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """The kind, for grouping."""
+        ...
 
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """The requested model's name."""
+        ...
 
     @property
-    def endpoint(self) -> str: ...
+    def endpoint(self) -> str:
+        """The identity of the endpoint."""
+        ...
 
     def payload(self, request: ChatRequest) -> dict[str, Any]:
         """The JSON object that is sent for a request; pure."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
     from ctxlab.budget import Budget
-    from ctxlab.tokens import Counter
-
     from ctxlab.calls import CallKind, ChatRequest, Reply
     from ctxlab.dataset import Case
     from ctxlab.errors import CallError
     from ctxlab.messages import Message
+    from ctxlab.tokens import Counter
 
 Outcome = Literal[
     "unchanged", "shortened", "extracted", "summarized", "admitted", "not_applicable", "refused", "failed"
@@ -139,14 +138,51 @@ class Strategy(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name, unique within a run."""
+        ...
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """The kind, for grouping."""
+        ...
 
     def fit(self, case: Case, budget: Budget, counter: Counter) -> FittedContext | Awaitable[FittedContext]:
         """Turn the case into a context within the budget's allowance, or refuse with a reason."""
         ...
+
+
+class Treatment:
+    """Name and parameters of ctxlab's own strategies, taken from their fields (STR-011, GEN-031).
+
+    A field is a parameter unless its metadata says `parameter: False`, as `label` and clients do.
+    """
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    label: str | None
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Parameter values by name, in field order."""
+        return {name: getattr(self, name) for name in parameter_names(type(self))}
+
+    @property
+    def name(self) -> str:
+        """The label, or the kind followed by the parameters that differ from their defaults."""
+        if self.label is not None:
+            return self.label
+        defaults = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
+        changed = [f"{k}={v}" for k, v in self.parameters.items() if v != defaults[k]]
+        return f"{self.kind}[{','.join(changed)}]" if changed else self.kind
+
+
+def parameter_names(strategy: type) -> tuple[str, ...]:
+    """Names of a strategy's parameters, in field order."""
+    return tuple(f.name for f in fields(strategy) if f.metadata.get("parameter", True))
+
+
+NOT_A_PARAMETER: Mapping[str, bool] = {"parameter": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

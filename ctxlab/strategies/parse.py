@@ -1,0 +1,113 @@
+"""Strategies given in words: `full,shorten:target_tokens=512,sum4=summarize:generations=4` (GEN-030)."""
+
+from __future__ import annotations
+
+import re
+import typing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ctxlab.errors import StrategyError
+from ctxlab.strategies.base import parameter_names
+from ctxlab.strategies.full import Empty, Full
+from ctxlab.strategies.shorten import Shorten
+from ctxlab.strategies.summarize import Summarize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ctxlab.strategies.base import Helper, Strategy, Treatment
+    from ctxlab.tokens import Counter
+
+KINDS: dict[str, type[Treatment]] = {
+    "full": Full,
+    "empty": Empty,
+    "shorten": Shorten,
+    "summarize": Summarize,
+}
+"""The strategies by kind."""
+
+LABEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})=")
+
+
+def parse_strategies(text: str) -> tuple[Strategy, ...]:
+    """Read strategies separated by commas, parameters by colons; a label may stand before each.
+
+    Raises:
+        StrategyError: an unknown kind or parameter, a bad value, or two strategies of one name.
+    """
+    return tuple(parse_strategy(spec.strip()) for spec in text.split(","))
+
+
+def parse_strategy(spec: str) -> Strategy:
+    """Read one strategy, `label=kind:name=value:name=value`."""
+    match = LABEL.match(spec)
+    label = match[1] if match else None
+    kind, *pairs = (spec[match.end() :] if match else spec).split(":")
+    if kind not in KINDS:
+        found = f"'{kind}'" if re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", kind) else "something else"
+        raise StrategyError(f"strategies: {found} is no strategy; allowed is {', '.join(KINDS)}")
+    values = dict(_parameter(kind, pair) for pair in pairs)
+    try:
+        return typing.cast("Strategy", KINDS[kind](label=label, **values))  # type: ignore[call-arg]
+    except StrategyError as error:
+        raise StrategyError(f"strategies: {kind}: {error}") from None
+
+
+def _parameter(kind: str, pair: str) -> tuple[str, Any]:
+    """One `name=value` with the value read by the type of the field."""
+    from pydantic import TypeAdapter, ValidationError
+
+    name, found, text = pair.partition("=")
+    allowed = parameter_names(KINDS[kind])
+    if not found or name not in allowed:
+        shown = f"'{name}'" if re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", name) else "one given"
+        names = ", ".join(allowed) or "none"
+        raise StrategyError(f"strategies: {kind}: parameter {shown} is unknown; allowed is {names}")
+    try:
+        return name, TypeAdapter(_field_types(KINDS[kind])[name]).validate_strings(text)
+    except ValidationError as error:
+        reason = error.errors(include_input=False, include_url=False)[0]["msg"]
+        raise StrategyError(f"strategies: {kind}: {name}: {reason}") from None
+
+
+def _field_types(strategy: type[Treatment]) -> dict[str, Any]:
+    """Types of a strategy's fields; those of clients and counters are known to type checkers only."""
+    return typing.get_type_hints(strategy, localns={"Helper": object, "Counter": object})
+
+
+def with_full(strategies: Iterable[Strategy]) -> tuple[Strategy, ...]:
+    """The strategies of a comparison: `full` first if it was left out (GEN-004), names unique.
+
+    Raises:
+        StrategyError: two strategies of one name.
+    """
+    chosen = tuple(strategies)
+    if not any(strategy.kind == "full" for strategy in chosen):
+        chosen = (Full(), *chosen)
+    check_names([strategy.name for strategy in chosen])
+    return chosen
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse two strategies of one name."""
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        raise StrategyError(f"strategies: the name '{twice}' stands twice; give one of them a label")
+
+
+def asks_a_model(strategy: Strategy) -> bool:
+    """Whether a strategy still waits for a helper."""
+    return isinstance(strategy, Summarize) and strategy.client is None
+
+
+def with_helper(
+    strategies: Iterable[Strategy], helper: Helper, *, helper_counter: Counter | None = None
+) -> tuple[Strategy, ...]:
+    """The strategies, those that wait for a helper with this one."""
+    return tuple(
+        replace(s, client=helper, helper_counter=helper_counter)
+        if isinstance(s, Summarize) and s.client is None
+        else s
+        for s in strategies
+    )

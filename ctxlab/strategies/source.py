@@ -1,0 +1,173 @@
+"""A case as strategies look at it: laid out, counted once, with its evidence rendered; and the books made at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ctxlab.estimates import message_tokens
+from ctxlab.messages import Layout, Message, Synthetic, lay_out
+from ctxlab.strategies.base import Draft, FittedContext, HelperCall, Receipt
+from ctxlab.strategies.ledger import build_ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ctxlab.budget import Budget
+    from ctxlab.dataset import Case, Snippet
+    from ctxlab.errors import CallError
+    from ctxlab.strategies.base import Span
+    from ctxlab.tokens import Counter
+
+Evidence = Literal["all", "none"]
+EVIDENCE: tuple[Evidence, ...] = ("all", "none")
+EVIDENCE_HEADING = "Evidence:"
+
+
+def render_snippets(snippets: Iterable[Snippet]) -> str:
+    """Every snippet whole, in rank order, without labels (STR-021)."""
+    entries = (f"[{snippet.id}] {snippet.title}\n{snippet.text}" for snippet in snippets)
+    return "\n\n".join([EVIDENCE_HEADING, *entries])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A case laid out and counted once.
+
+    Attributes:
+        tokens: estimate of each message of the case.
+        evidence: the rendered evidence message, null without snippets or with `evidence="none"`.
+        source_tokens: estimate of all messages and of the whole evidence, whatever the treatment makes of it.
+        pinned_tokens: estimate of the pinned messages.
+        message_allowance_tokens: M, what the messages without evidence may use.
+    """
+
+    case: Case
+    layout: Layout
+    budget: Budget
+    counter: Counter
+    tokens: tuple[int, ...]
+    evidence: Synthetic | None
+    evidence_tokens: int
+    source_tokens: int
+    pinned_tokens: int
+    message_allowance_tokens: int
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The case's messages."""
+        return self.case.messages
+
+    def cost(self, messages: Iterable[Message]) -> int:
+        """Estimate of a message list."""
+        return sum(message_tokens(message, self.counter) for message in messages)
+
+    def with_evidence(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The list with the evidence message right before the question (STR-020)."""
+        if self.evidence is None:
+            return messages
+        question = self.messages[self.layout.question]
+        place = next(i for i in range(len(messages) - 1, -1, -1) if messages[i] is question)
+        return (*messages[:place], self.evidence, *messages[place:])
+
+
+def look_at(case: Case, budget: Budget, counter: Counter, *, evidence: Evidence = "all") -> Source:
+    """Lay a case out and count each of its texts once."""
+    layout = lay_out(case.messages)
+    tokens = tuple(message_tokens(message, counter) for message in case.messages)
+    rendered = Synthetic(role="user", content=render_snippets(case.snippets), made_by="evidence")
+    whole_evidence_tokens = message_tokens(rendered, counter) if case.snippets else 0
+    shown = bool(case.snippets) and evidence == "all"
+    evidence_tokens = whole_evidence_tokens if shown else 0
+    return Source(
+        case=case,
+        layout=layout,
+        budget=budget,
+        counter=counter,
+        tokens=tokens,
+        evidence=rendered if shown else None,
+        evidence_tokens=evidence_tokens,
+        source_tokens=sum(tokens) + whole_evidence_tokens,
+        pinned_tokens=sum(tokens[i] for i in layout.pinned),
+        message_allowance_tokens=budget.message_allowance_tokens(evidence_tokens=evidence_tokens),
+    )
+
+
+def close_books(
+    source: Source,
+    draft: Draft,
+    *,
+    strategy: str,
+    parameters: Mapping[str, object],
+    kept: Iterable[int] = (),
+    reasons: Mapping[int, str] | None = None,
+    reason: str = "strategy",
+    helper_calls: tuple[HelperCall, ...] = (),
+    error: CallError | None = None,
+) -> FittedContext:
+    """Make receipt and ledger for a draft; a draft without messages keeps nothing, whatever `kept` says."""
+    sent = bool(draft.messages)
+    messages = source.with_evidence(draft.messages) if sent else ()
+    ledger = build_ledger(
+        source.case,
+        kept=frozenset(kept) if sent else frozenset(),
+        snippets_kept=sent and source.evidence is not None,
+        claims=draft.claims if sent else _reached_a_helper(draft.claims),
+        reasons=reasons if sent else None,
+        reason=reason if sent else "strategy",
+    )
+    return FittedContext(
+        messages=messages,
+        outcome=draft.outcome,
+        receipt=_receipt(source, draft, strategy, parameters, messages, helper_calls, ledger),
+        ledger=ledger,
+        helper_calls=helper_calls,
+        error=error,
+    )
+
+
+def _reached_a_helper(claims: Iterable[Span]) -> tuple[Span, ...]:
+    """Of a refused row's claims those that still hold: what was in a helper's prompt."""
+    return tuple(claim for claim in claims if claim.fate == "summarised")
+
+
+def _receipt(
+    source: Source,
+    draft: Draft,
+    strategy: str,
+    parameters: Mapping[str, object],
+    messages: tuple[Message, ...],
+    helper_calls: tuple[HelperCall, ...],
+    ledger: tuple[Span, ...],
+) -> Receipt:
+    budget = source.budget
+    values: dict[str, Any] = {
+        "strategy": strategy,
+        "parameters": parameters,
+        "counter": source.counter.name,
+        "window_tokens": budget.window_tokens,
+        "output_reserve_tokens": budget.output_reserve_tokens,
+        "protocol_reserve_tokens": budget.protocol_reserve_tokens,
+        "safety_reserve_tokens": budget.safety_reserve_tokens,
+        "calibration_tokens": budget.calibration_tokens,
+        "allowance_tokens": budget.allowance_tokens,
+        "message_allowance_tokens": source.message_allowance_tokens,
+        "tool_tokens": budget.tool_tokens,
+        "guidance_tokens": budget.guidance_tokens,
+        "evidence_tokens": source.evidence_tokens,
+        "pinned_tokens": source.pinned_tokens,
+        "source_tokens": source.source_tokens,
+        "result_tokens": source.cost(messages) if messages else None,
+        "outcome": draft.outcome,
+        "reason": draft.reason,
+        "helper_calls": len(helper_calls),
+        "omitted_messages": _omitted_messages(ledger) if messages else None,
+    }
+    return Receipt(**(values | dict(draft.receipt)))
+
+
+def _omitted_messages(ledger: tuple[Span, ...]) -> int:
+    """How many messages left no character in the result or in a helper's prompt."""
+    items = {span.item_index for span in ledger if span.item == "message"}
+    reached = {span.item_index for span in ledger if span.item == "message" and span.fate != "omitted"}
+    return len(items - reached)
