@@ -84,14 +84,14 @@ def run(*args, **options):
     return asyncio.run(run_rows(plan(*args, **options)))
 
 
-def case_with_history(id="c1", **fields):
+def case_with_history(name="c1", **fields):
     messages = (
         Message(role="system", content="Help."),
         user("Use X-1." + " padding" * 60),
         assistant("X-1 it is." + " padding" * 60),
         user("Which?"),
     )
-    return make_case(id, messages=messages, facts=(make_fact("f1", "X-1"),), **fields)
+    return make_case(name, messages=messages, facts=(make_fact("f1", "X-1"),), **fields)
 
 
 # covers GEN-002, GEN-005, FRM-030, RUN-041
@@ -293,7 +293,7 @@ def test_a_failing_evaluator_gives_an_evaluator_failure_that_keeps_usage_and_ans
     fact = make_fact("f1", "X-1", must_hold=(Pattern(regex="(a|aa)+$"),))
     case = make_case(messages=(user("Go."),), facts=(fact,))
     reply = Reply(
-        text="X-1 " + "a" * 40 + "!", usage=Usage(prompt_tokens=5, completion_tokens=6), duration_s=1.5
+        text="X-1 " + "a" * 200 + "b", usage=Usage(prompt_tokens=5, completion_tokens=6), duration_s=1.5
     )
     row = run([case], by=caller(lambda p: reply)).rows[0]
     assert (row.status, row.error_kind, row.stage) == ("error", "evaluator_failure", "evaluate")
