@@ -290,7 +290,7 @@ def test_case_settings_win_over_run_settings_and_a_larger_output_is_reserved():
 
 # covers EVA-013
 def test_a_failing_evaluator_gives_an_evaluator_failure_that_keeps_usage_and_answer():
-    fact = make_fact("f1", "X-1", must_hold=(Pattern(regex="(a|aa)+$"),))
+    fact = make_fact("f1", "X-1", must_not_claim=(Pattern(regex="(a|aa)+$"),))
     case = make_case(messages=(user("Go."),), facts=(fact,))
     reply = Reply(
         text="X-1 " + "a" * 200 + "b", usage=Usage(prompt_tokens=5, completion_tokens=6), duration_s=1.5
