@@ -18,6 +18,7 @@ from ctxlab.calls import ChatRequest, Generation
 from ctxlab.errors import CallError
 from ctxlab.estimates import guidance_message, request_tokens
 from ctxlab.evaluators import evaluate, invented_in_context, judge_facts
+from ctxlab.prices import row_cost
 from ctxlab.records import Row
 from ctxlab.strategies.verify import SENT, violations
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ctxlab.calls import Reply
     from ctxlab.dataset import Case
     from ctxlab.messages import Message
+    from ctxlab.prices import Prices
     from ctxlab.records import RowStage
     from ctxlab.strategies.base import FittedContext, Strategy
     from ctxlab.tokens import Counter
@@ -56,6 +58,7 @@ class Plan:
     generation: Generation = field(default_factory=Generation)
     tools: tuple[Mapping[str, Any], ...] = ()
     guidance: str | None = None
+    prices: Prices | None = None
     stream: bool = False
     concurrency: int = 1
     shuffle_seed: int | None = None
@@ -163,7 +166,7 @@ async def run_row(plan: Plan, slot: Slot, fits: dict[tuple[int, str], FittedCont
         attempt.fail(error.kind, http_status=error.http_status)
     except Exception:  # noqa: BLE001  (RUN-031: one row's error never stops another row)
         attempt.fail("evaluator_failure" if attempt.stage == "evaluate" else "internal_error")
-    return _finish(attempt.row, slot, log)
+    return _finish(attempt.row, slot, log, plan.prices)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -251,9 +254,17 @@ def _judge(slot: Slot, fitted: FittedContext, reply: Reply, attempt: _Attempt) -
     )
 
 
-def _finish(row: Row, slot: Slot, log: RowLog) -> Row:
+def _finish(row: Row, slot: Slot, log: RowLog, prices: Prices | None) -> Row:
     """The row with its calls, and its facts judged as far as they can be without an answer."""
     messages = row.fitted.messages if row.fitted is not None and row.fitted.messages else None
     facts = row.facts if row.status == "completed" else judge_facts(slot.case, messages, None)
     invented = None if messages is None else invented_in_context(slot.case, messages)
-    return replace(row, calls=tuple(log.calls), facts=facts, context_invented_identifiers=invented)
+    cost, cost_uncached = row_cost(log.calls, prices)
+    return replace(
+        row,
+        calls=tuple(log.calls),
+        facts=facts,
+        context_invented_identifiers=invented,
+        cost=cost,
+        cost_uncached=cost_uncached,
+    )
