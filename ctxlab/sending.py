@@ -123,16 +123,37 @@ def default_transport(*, proxy: str | None) -> httpx.AsyncBaseTransport:
     import aiohttp
     from httpx_aiohttp import AiohttpTransport
 
-    made = AiohttpTransport(proxy=httpx.Proxy(proxy) if proxy else None)
+    ssl_context = httpx.create_ssl_context()
 
-    def connect() -> aiohttp.ClientSession:
-        connector = aiohttp.TCPConnector(
-            ssl=made.ssl_context, limit=MAX_CONNECTIONS, keepalive_timeout=_KEEP_ALIVE_S
-        )
+    def connect(**options: Any) -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(ssl=ssl_context, limit=MAX_CONNECTIONS, **options)
         return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
 
-    made.client = connect
-    return made
+    def transport(**options: Any) -> AiohttpTransport:
+        through = httpx.Proxy(proxy) if proxy else None
+        return AiohttpTransport(verify=ssl_context, proxy=through, client=lambda: connect(**options))
+
+    return KeepOrClose(
+        keeping=transport(keepalive_timeout=_KEEP_ALIVE_S), closing=transport(force_close=True)
+    )
+
+
+class KeepOrClose(httpx.AsyncBaseTransport):
+    """Keeps `connection: close` even where the server does not: such a request has a connection for itself."""
+
+    def __init__(self, *, keeping: httpx.AsyncBaseTransport, closing: httpx.AsyncBaseTransport) -> None:
+        self._keeping = keeping
+        self._closing = closing
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send over a kept or a new connection, as the request's header says."""
+        once = request.headers.get("connection") == "close"
+        return await (self._closing if once else self._keeping).handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Close what either has opened."""
+        await self._keeping.aclose()
+        await self._closing.aclose()
 
 
 def proxy_for(base_url: str) -> str | None:
