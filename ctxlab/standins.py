@@ -196,7 +196,10 @@ def _is_mark(sign: str) -> bool:
 
 
 def extract(task: Task) -> str:
-    """The units with most identifiers that fit the room, in their order; of equals the newest."""
+    """The units with most identifiers that fit the room, in their order; of equals the newest.
+
+    If none fits, it is the beginning of the best one.
+    """
     found = units(task.material)
     weights = [len(identifiers(unit)) for unit in found]
     ranked = sorted(range(len(found)), key=lambda index: (-weights[index], -index))
@@ -209,6 +212,8 @@ def extract(task: Task) -> str:
             chosen[index] = found[index]
             taken.add(found[index])
             room_tokens -= cost
+    if ranked and not chosen:
+        return beginning(found[ranked[0]], room_tokens=task.room_tokens, count=task.count)
     return "\n".join(chosen[index] for index in sorted(chosen))
 
 
