@@ -7,6 +7,7 @@ non_empty -> exact_match -> contains_all -> contains_any -> not_contains -> resp
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import compress
@@ -23,15 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ctxlab.dataset import Case, Expected
-    from ctxlab.messages import Message
+    from ctxlab.messages import Maker, Message
     from ctxlab.records import FactResult
     from ctxlab.text import Match
 
 __all__ = ["EVALUATOR_VERSION", "Evaluation", "evaluate", "invented_in_context", "judge_facts"]
 
-_QUOTES = "\"'`“”„«»「」『』"
 EVALUATOR_VERSION = "1"
 """Changes whenever a verdict, score or fate can; part of the fingerprint (EVA-015)."""
+
+_WRITTEN: tuple[Maker, ...] = ("digest", "progress", "extract", "summary", "checkpoint")
+_HEADING = re.compile(r"\A\[[^\]\n]*\]")
+_QUOTES = "\"'`“”„«»「」『』"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +75,15 @@ def evaluate(answer: str, case: Case, fitted_messages: Sequence[Message] | None 
 def invented_in_context(case: Case, fitted_messages: Sequence[Message]) -> int:
     """Distinct identifiers in what a strategy wrote that stand nowhere in the source (EVA-027a).
 
-    The question counts as source here: a summary may name what is asked.
+    The question counts as source: a summary may name what is asked. Evidence and guidance are texts of the user,
+    and a heading in square brackets, with its own numbers, is ctxlab's; neither is an invention.
     """
-    written = [m.text for m in fitted_messages if isinstance(m, Synthetic) and m.made_by != "guidance"]
-    if not written:
-        return 0
-    places = Places(case, None, None)
-    return _invented(written, places.sent)
+    written = [
+        _HEADING.sub("", message.text)
+        for message in fitted_messages
+        if isinstance(message, Synthetic) and message.made_by in _WRITTEN
+    ]
+    return _invented(written, Places(case, None, None).sent) if written else 0
 
 
 def _invented(texts: Iterable[str], known: Sequence[Searched]) -> int:

@@ -297,6 +297,7 @@ def test_what_was_not_sent_is_an_invention_even_if_the_source_holds_it():
         ((user("Which file?"),), 0),
         ((summary("It was src/app.py."), user("Which file?")), 0),
         ((summary("It was src/apple.py, see APPROVAL-17."), user("Which file?")), 2),
+        ((summary("[Digest of 30 earlier turns]\nIt was src/app.py."), user("Which file?")), 0),
         # not a strategy's words, and a text of the user's own
         ((assistant("src/apple.py"), user("Which file?")), 0),
         ((Synthetic(role="user", content="src/apple.py", made_by="guidance"), user("Which file?")), 0),
