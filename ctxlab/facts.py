@@ -55,6 +55,25 @@ def judge(places: Places) -> tuple[FactResult, ...]:
     return tuple(_judge(fact, places, answer_time, context_time) for fact in places.case.facts)
 
 
+def fact_warnings(case: Case) -> tuple[tuple[str, str], ...]:
+    """What is odd about a case's facts, as (rule, fact id) in order (DAT-055).
+
+    `fact_not_in_source`: no literal in messages or snippets, though one is expected there; `literal_in_question`:
+    the question gives the fact away.
+    """
+    if not case.facts:
+        return ()
+    places = Places(case, None, None)
+    found = []
+    for fact in case.facts:
+        asked = places.question.holds(fact)
+        if fact.where != "answer" and not asked and not any(place.holds(fact) for place in places.source):
+            found.append(("fact_not_in_source", fact.id))
+        if asked:
+            found.append(("literal_in_question", fact.id))
+    return tuple(found)
+
+
 class Unit(NamedTuple):
     """A text as literals and phrases are found in it, and as regular expressions are (EVA-026)."""
 

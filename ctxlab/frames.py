@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ctxlab import measures
 from ctxlab.budget import Budget
-from ctxlab.messages import Synthetic
+from ctxlab.facts import fact_warnings
+from ctxlab.messages import Synthetic, call_groups
 from ctxlab.metrics import kind_metrics, metrics
 from ctxlab.paired import compare_strategies
 from ctxlab.schemas import SCHEMAS
@@ -286,5 +287,13 @@ def _case(dataset: Dataset, index: int, case: Case, counter: Counter) -> dict[st
         "facts": len(case.facts),
         "characters": sum(len(text) for _, text in source_parts(case)),
         "tokens": look_at(case, Budget(), counter).source_tokens,
-        "warnings": None,
+        "warnings": joined({rule for rule, _ in fact_warnings(case)} | _unanswered(case)),
     }
+
+
+def _unanswered(case: Case) -> set[str]:
+    """`unanswered_call` if the call group that ends the case lacks a result (DAT-042)."""
+    groups = call_groups(case.messages)
+    calls = {call.id for group in groups[-1:] for call in case.messages[group[0]].tool_calls}
+    answered = {case.messages[i].tool_call_id for group in groups[-1:] for i in group[1:]}
+    return {"unanswered_call"} if calls - answered else set()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxlab.dataset import Pattern
-from ctxlab.facts import PatternTime, is_judged, judge_facts
+from ctxlab.facts import PatternTime, fact_warnings, is_judged, judge_facts
 from ctxlab.messages import Function, Message, Synthetic, ToolCall
 from ctxlab.records import FATES
 from tests.factories import assistant, make_case, make_fact, make_snippet, summary, user
@@ -249,6 +249,18 @@ def test_a_case_with_nothing_to_judge_in_an_answer_is_not_judged():
     assert is_judged(make_case(facts=(context_only,)))  # it has expectations
     assert not is_judged(make_case(expected=None, facts=(context_only,)))
     assert is_judged(make_case(expected=None, facts=(context_only, make_fact("f2", "Y"))))
+
+
+# covers DAT-055
+def test_facts_that_are_nowhere_or_given_away_by_the_question_are_named():
+    case = case_of(
+        make_fact("here", "X-1"),
+        make_fact("nowhere", "Y-2"),
+        make_fact("expected-anyway", "Z-3", where="answer"),
+        make_fact("asked", "left to do"),
+        history=HISTORY,
+    )
+    assert fact_warnings(case) == (("fact_not_in_source", "nowhere"), ("literal_in_question", "asked"))
 
 
 words = st.sampled_from(["X-1", "Y-2", "tests passed", "not run", ".", "\n", "项目", " "])

@@ -340,6 +340,23 @@ def test_cases_are_described_by_what_they_hold():
     assert pick(row, "schema_version", "category", "language", "warnings") == ("1.1", "general", None, None)
 
 
+# covers FRM-035, DAT-042, DAT-055
+def test_warnings_of_a_case_are_a_sorted_list_or_null():
+    def call(name: str) -> ToolCall:
+        return ToolCall(id=name, function=Function(name="f", arguments=""))
+
+    answered = Message(role="tool", content="Y", tool_call_id="t1")
+    facts = (make_fact("f1", "nowhere"), make_fact("f2", "What"), make_fact("f3", "nowhere else"))
+    cases = [
+        make_case("c1", messages=(user("What?"), assistant(None, tool_calls=(call("t1"),))), facts=facts),
+        make_case("c2", messages=(user("What?"), assistant(None, tool_calls=(call("t1"),)), answered)),
+        make_case("c3", messages=(user("Y"), assistant("Z")), facts=(make_fact("f1", "Z"),)),
+    ]
+    found = frames.cases_frame(make_dataset(*cases), utf8_ratio(2))["warnings"]
+    assert found[0] == "fact_not_in_source;literal_in_question;unanswered_call"
+    assert found[1:].isna().all()
+
+
 # covers FRM-007
 def test_frames_are_made_anew_and_change_nothing():
     run = mixed_run()
