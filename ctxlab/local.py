@@ -234,11 +234,11 @@ def local_client(
     return client
 
 
-def demand_runtime() -> str:
+def demand_runtime(name: str = RUNTIME) -> str:
     """Name and version of the installed runtime; raises `LocalModelError` with the command that installs it."""
-    if importlib.util.find_spec(RUNTIME) is None:
+    if importlib.util.find_spec(name) is None:
         raise LocalModelError("the embedded model's runtime is missing: run `pip install 'ctxlab[local]'`")
-    return f"{RUNTIME} {importlib.metadata.version(RUNTIME)}"
+    return f"{name} {importlib.metadata.version(name)}"
 
 
 def object_arguments(arguments: str) -> str:
