@@ -328,7 +328,7 @@ def test_cases_are_described_by_what_they_hold():
             user("Und?"),
         ),
         snippets=(make_snippet(text="abc"),),
-        facts=(make_fact(),),
+        facts=(make_fact("f1", "abc"),),
     )
     (row,) = rows_of(frames.cases_frame(make_dataset(case), utf8_ratio(1)))
     assert pick(row, "messages", "turns", "tool_messages", "snippets", "facts") == (4, 2, 1, 1, 1)
