@@ -46,11 +46,7 @@ def judge_answers(dataset: Dataset, answers: Answers) -> Run:
 
     Raises `InputError` if an answer belongs to no case of the dataset.
     """
-    texts: dict[str, list[str | None]] = {case.id: [] for case in dataset}
-    for place, (case_id, answer) in enumerate(_pairs(answers)):
-        if case_id not in texts:
-            raise InputError(f"answers[{place}]: case_id is not in the dataset; allowed are ids of its cases")
-        texts[case_id].append(answer)
+    texts = _texts(dataset, answers)
     repeats = max(map(len, texts.values()), default=0) or 1
     rows = [
         _row(case, index, repeat, texts[case.id][repeat] if repeat < len(texts[case.id]) else None)
@@ -76,6 +72,16 @@ def judge_answers(dataset: Dataset, answers: Answers) -> Run:
         model_requested=None,
         warnings=dataset.warnings,
     )
+
+
+def _texts(dataset: Dataset, answers: Answers) -> dict[str, list[str | None]]:
+    """The answers of each case, in the order given."""
+    texts: dict[str, list[str | None]] = {case.id: [] for case in dataset}
+    for place, (case_id, answer) in enumerate(_pairs(answers)):
+        if case_id not in texts:
+            raise InputError(f"answers[{place}]: case_id is not in the dataset; allowed are ids of its cases")
+        texts[case_id].append(answer)
+    return texts
 
 
 def _pairs(answers: Answers) -> Iterable[tuple[str, str | None]]:
