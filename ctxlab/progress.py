@@ -124,3 +124,22 @@ class _DisplayLine:
             self._handle = display.display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
         else:
             self._handle.update(bundle, raw=True)
+
+
+def byte_progress(*, step_bytes: int = 50 << 20) -> Callable[[int, int], None]:
+    """Progress of a download in MB: a line that is replaced on a terminal, else one line every `step_bytes`."""
+    shown = -step_bytes
+    on_terminal = sys.stderr.isatty()
+
+    def show(done: int, total: int) -> None:
+        nonlocal shown
+        if done < total and done - shown < (1 << 20 if on_terminal else step_bytes):
+            return
+        shown = done
+        text = f"fetching the model: {done >> 20} of {total >> 20} MB"
+        if on_terminal:
+            terminal_line(text, done >= total)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    return show

@@ -1,0 +1,223 @@
+"""ctxlab measures what a context policy loses.
+
+```text
+dataset -> strategy(budget, counter) -> gate -> client -> evaluators -> metrics -> frames -> plots, notebooks
+   |               |                              |                        |
+importers    receipt + ledger                  journal              gates, reports, registry
+```
+
+`compare` runs every strategy on every case of a dataset and returns one row per (case, strategy, repeat); `run`
+returns the record from which all frames are made. Every synchronous name has an awaitable twin (`acompare`, `arun`).
+Names are loaded when they are first used: importing ctxlab opens nothing and loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ctxlab.answers import evaluate_answers, judge_answers
+    from ctxlab.budget import Budget, summary_target
+    from ctxlab.calls import ChatClient, Generation
+    from ctxlab.client import EndpointClient
+    from ctxlab.comparison import acompare, arun, compare, run
+    from ctxlab.dataset import Case, Dataset, Expected, Fact, Pattern, Snippet
+    from ctxlab.display import metrics_table
+    from ctxlab.errors import (
+        BudgetError,
+        CtxlabError,
+        DatasetError,
+        InputError,
+        IntegrityError,
+        LocalModelError,
+        NestedLoopError,
+        NotFoundError,
+        StrategyError,
+    )
+    from ctxlab.estimates import request_tokens
+    from ctxlab.evaluators import evaluate
+    from ctxlab.frames import (
+        calls_frame,
+        cases_frame,
+        comparisons_frame,
+        evaluations_frame,
+        facts_frame,
+        fits_frame,
+        kinds_frame,
+        ledger_frame,
+        metrics_frame,
+        read_parquet,
+        results_frame,
+        write_parquet,
+    )
+    from ctxlab.importers import import_dataset
+    from ctxlab.loading import load_dataset
+    from ctxlab.local import LocalClient, local_client
+    from ctxlab.messages import Message
+    from ctxlab.plots import (
+        describe_kinds,
+        describe_recall_cost,
+        describe_recall_latency,
+        plot_kinds,
+        plot_recall_cost,
+        plot_recall_latency,
+    )
+    from ctxlab.prices import Prices, load_prices
+    from ctxlab.records import Row, Run
+    from ctxlab.standins import stand_in
+    from ctxlab.strategies.full import Empty, Full
+    from ctxlab.strategies.parse import parse_strategies
+    from ctxlab.strategies.shorten import Shorten
+    from ctxlab.strategies.summarize import Summarize
+    from ctxlab.thresholds import Thresholds
+    from ctxlab.tokens import token_counter
+
+_HOMES = {
+    "Budget": "ctxlab.budget",
+    "BudgetError": "ctxlab.errors",
+    "Case": "ctxlab.dataset",
+    "ChatClient": "ctxlab.calls",
+    "CtxlabError": "ctxlab.errors",
+    "Dataset": "ctxlab.dataset",
+    "DatasetError": "ctxlab.errors",
+    "Empty": "ctxlab.strategies.full",
+    "EndpointClient": "ctxlab.client",
+    "Expected": "ctxlab.dataset",
+    "Fact": "ctxlab.dataset",
+    "Full": "ctxlab.strategies.full",
+    "Generation": "ctxlab.calls",
+    "InputError": "ctxlab.errors",
+    "IntegrityError": "ctxlab.errors",
+    "LocalClient": "ctxlab.local",
+    "LocalModelError": "ctxlab.errors",
+    "Message": "ctxlab.messages",
+    "NestedLoopError": "ctxlab.errors",
+    "NotFoundError": "ctxlab.errors",
+    "Pattern": "ctxlab.dataset",
+    "Prices": "ctxlab.prices",
+    "Row": "ctxlab.records",
+    "Run": "ctxlab.records",
+    "Shorten": "ctxlab.strategies.shorten",
+    "Snippet": "ctxlab.dataset",
+    "StrategyError": "ctxlab.errors",
+    "Summarize": "ctxlab.strategies.summarize",
+    "Thresholds": "ctxlab.thresholds",
+    "acompare": "ctxlab.comparison",
+    "arun": "ctxlab.comparison",
+    "calls_frame": "ctxlab.frames",
+    "cases_frame": "ctxlab.frames",
+    "compare": "ctxlab.comparison",
+    "comparisons_frame": "ctxlab.frames",
+    "describe_kinds": "ctxlab.plots",
+    "describe_recall_cost": "ctxlab.plots",
+    "describe_recall_latency": "ctxlab.plots",
+    "evaluate": "ctxlab.evaluators",
+    "evaluate_answers": "ctxlab.answers",
+    "evaluations_frame": "ctxlab.frames",
+    "facts_frame": "ctxlab.frames",
+    "fits_frame": "ctxlab.frames",
+    "import_dataset": "ctxlab.importers",
+    "judge_answers": "ctxlab.answers",
+    "kinds_frame": "ctxlab.frames",
+    "ledger_frame": "ctxlab.frames",
+    "load_dataset": "ctxlab.loading",
+    "load_prices": "ctxlab.prices",
+    "local_client": "ctxlab.local",
+    "metrics_frame": "ctxlab.frames",
+    "metrics_table": "ctxlab.display",
+    "parse_strategies": "ctxlab.strategies.parse",
+    "plot_kinds": "ctxlab.plots",
+    "plot_recall_cost": "ctxlab.plots",
+    "plot_recall_latency": "ctxlab.plots",
+    "read_parquet": "ctxlab.frames",
+    "request_tokens": "ctxlab.estimates",
+    "results_frame": "ctxlab.frames",
+    "run": "ctxlab.comparison",
+    "stand_in": "ctxlab.standins",
+    "summary_target": "ctxlab.budget",
+    "token_counter": "ctxlab.tokens",
+    "write_parquet": "ctxlab.frames",
+}
+"""Where each public name lives."""
+
+__all__ = [
+    "Budget",
+    "BudgetError",
+    "Case",
+    "ChatClient",
+    "CtxlabError",
+    "Dataset",
+    "DatasetError",
+    "Empty",
+    "EndpointClient",
+    "Expected",
+    "Fact",
+    "Full",
+    "Generation",
+    "InputError",
+    "IntegrityError",
+    "LocalClient",
+    "LocalModelError",
+    "Message",
+    "NestedLoopError",
+    "NotFoundError",
+    "Pattern",
+    "Prices",
+    "Row",
+    "Run",
+    "Shorten",
+    "Snippet",
+    "StrategyError",
+    "Summarize",
+    "Thresholds",
+    "acompare",
+    "arun",
+    "calls_frame",
+    "cases_frame",
+    "compare",
+    "comparisons_frame",
+    "describe_kinds",
+    "describe_recall_cost",
+    "describe_recall_latency",
+    "evaluate",
+    "evaluate_answers",
+    "evaluations_frame",
+    "facts_frame",
+    "fits_frame",
+    "import_dataset",
+    "judge_answers",
+    "kinds_frame",
+    "ledger_frame",
+    "load_dataset",
+    "load_prices",
+    "local_client",
+    "metrics_frame",
+    "metrics_table",
+    "parse_strategies",
+    "plot_kinds",
+    "plot_recall_cost",
+    "plot_recall_latency",
+    "read_parquet",
+    "request_tokens",
+    "results_frame",
+    "run",
+    "stand_in",
+    "summary_target",
+    "token_counter",
+    "write_parquet",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ctxlab' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return list(__all__)

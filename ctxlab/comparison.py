@@ -1,0 +1,401 @@
+"""The main job: every strategy on every case of a dataset, with one client, as one experiment on disk.
+
+`arun` and `run` return the record of the run; `acompare` and `compare` its `results` frame.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ctxlab.evaluators import EVALUATOR_VERSION
+from ctxlab.identifiers import IDENTIFIER_RULES_SHA256
+from ctxlab.loading import load_dataset
+
+from ctxlab import experiments
+from ctxlab.budget import SIZES, Budget
+from ctxlab.caller import Caller
+from ctxlab.calls import ChatClient, Generation
+from ctxlab.dataset import Dataset
+from ctxlab.errors import CtxlabError, InputError, StrategyError
+from ctxlab.estimates import guidance_tokens, tools_tokens
+from ctxlab.journal import Header, Journal, read_journal
+from ctxlab.loops import run_blocking
+from ctxlab.messages import canonical_json
+from ctxlab.progress import Progress, Silent, progress_here
+from ctxlab.prompts import PROMPT_VERSION, prompts_sha256
+from ctxlab.records import Run
+from ctxlab.retries import RetryPolicy
+from ctxlab.runner import Plan, run_rows
+from ctxlab.strategies.parse import asks_a_model, parse_strategies, with_full, with_helper
+from ctxlab.tokens import token_counter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
+
+    from ctxlab.experiments import RunDirectory
+    from ctxlab.journal import Recorded
+    from ctxlab.prices import Prices
+    from ctxlab.runner import Outcome
+    from ctxlab.strategies.base import Strategy
+    from ctxlab.tokens import Counter
+
+DEFAULT_STRATEGIES = "full,empty,shorten:target_tokens=512,summarize,summarize:generations=4"
+MOST_WORKERS = 256
+MOST_REPEATS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """What is compared and how: the part of a run that its fingerprint speaks of."""
+
+    dataset: Dataset
+    strategies: tuple[Strategy, ...]
+    client: ChatClient | None
+    helper: ChatClient | None
+    budget: Budget
+    counter: Counter
+    generation: Generation = field(default_factory=Generation)
+    repeats: int = 1
+    concurrency: int = 1
+    max_attempts: int = 1
+    stream: bool = False
+    shuffle_seed: int | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()
+    guidance: str | None = None
+    prices: Prices | None = None
+
+    @property
+    def client_kind(self) -> str:
+        """The client's kind, `offline` without one."""
+        return "offline" if self.client is None else self.client.kind
+
+    def identity(self) -> dict[str, object]:
+        """Everything that shapes the results, as one object for the fingerprint (EXP-003)."""
+        generation = self.generation
+        return {
+            "dataset": self.dataset.sha256,
+            "models": {
+                "main": self.client.model if self.client else None,
+                "helper": self.helper.model if self.helper else None,
+            },
+            "generation": [generation.temperature, generation.max_tokens, generation.seed],
+            "repeats": self.repeats,
+            "strategies": [
+                {"name": s.name, "kind": s.kind, "parameters": getattr(s, "parameters", {})}
+                for s in self.strategies
+            ],
+            "budget": {name: int(getattr(self.budget, name)) for name in SIZES},
+            "thresholds": self.budget.thresholds.canonical(),
+            "counter": [self.counter.name, self.counter.vocabulary_sha256],
+            "accounting": "chat",
+            "prompts": [PROMPT_VERSION, prompts_sha256()],
+            "identifier_rules": IDENTIFIER_RULES_SHA256,
+            "evaluators": EVALUATOR_VERSION,
+            "client": [self.client_kind, "streaming" if self.stream else "buffered"],
+            "endpoint_model": self.client.endpoint if self.client_kind == "local" and self.client else None,
+            "attempts": self.max_attempts,
+            "concurrency": self.concurrency,
+            "timeout_s": getattr(self.client, "timeout_s", None),
+            "tools": hashlib.sha256(canonical_json(list(self.tools)).encode()).hexdigest(),
+            "guidance": hashlib.sha256((self.guidance or "").encode()).hexdigest(),
+            "commit": experiments.package_commit(),
+        }
+
+
+async def arun(
+    dataset: str | Path | Dataset,
+    strategies: str | Iterable[Strategy] = DEFAULT_STRATEGIES,
+    *,
+    client: str | ChatClient | None = "local",
+    helper_client: ChatClient | None = None,
+    budget: Budget | None = None,
+    counter: Counter | None = None,
+    generation: Generation | None = None,
+    repeats: int = 1,
+    concurrency: int = 1,
+    max_attempts: int = 1,
+    stream: bool = False,
+    shuffle_seed: int | None = None,
+    tools: Sequence[Mapping[str, Any]] = (),
+    guidance: str | None = None,
+    prices: Prices | None = None,
+    runs_dir: str | Path | None = "runs",
+    resume: str | None = None,
+    progress: bool | Progress = True,
+) -> Run:
+    """Run every strategy on every case and return the record of the run.
+
+    Args:
+        dataset: a file of schema 1.0 or 1.1, or a loaded dataset.
+        strategies: in words (GEN-030) or as records; `full` is put first if it is missing.
+        client: `local`, `stand-in:NAME`, a client, or null to fit without sending.
+        helper_client: what strategies ask for summaries where it is not the client.
+        budget: window and reserves; default 8,192 tokens with 1,000 for the output.
+        counter: default the one of the client's model.
+        generation: settings that fill what a case leaves open.
+        repeats: 1 to 100 samples of each cell.
+        concurrency: 1 to 256 workers.
+        max_attempts: 1 to 10; from 2 on busy platforms and lost connections are asked again.
+        stream: ask for server-sent events and measure the time to the first token.
+        shuffle_seed: permutes the order of work, never of rows.
+        tools: tool definitions, sent with every main request.
+        guidance: trailing guidance, sent with every main request.
+        prices: what tokens cost, for the cost columns; without them cost is null.
+        runs_dir: where the experiment is kept; null keeps nothing on disk.
+        resume: id of an interrupted run to go on with.
+        progress: false for silence, or a display of your own.
+
+    Raises:
+        InputError: anything wrong with the arguments, found before the first request.
+        asyncio.CancelledError: the run was interrupted; what was finished is kept for a resume.
+    """
+    chosen = parse_strategies(strategies) if isinstance(strategies, str) else tuple(strategies)
+    demand_range("repeats", repeats, MOST_REPEATS)
+    demand_range("concurrency", concurrency, MOST_WORKERS)
+    base = budget or Budget()
+    main = resolve_client(client, base)
+    counter = counter or token_counter(main.model if main else None)
+    design = Design(
+        dataset=dataset if isinstance(dataset, Dataset) else load_dataset(dataset),
+        strategies=with_full(chosen),
+        client=main,
+        helper=helper_client or main,
+        budget=replace(
+            base,
+            tool_tokens=tools_tokens(tools, counter),
+            guidance_tokens=guidance_tokens(guidance, counter),
+        ),
+        counter=counter,
+        generation=generation or Generation(),
+        repeats=repeats,
+        concurrency=concurrency,
+        max_attempts=max_attempts,
+        stream=stream,
+        shuffle_seed=shuffle_seed,
+        tools=tuple(tools),
+        guidance=guidance,
+        prices=prices,
+    )
+    waiting = next((s for s in design.strategies if asks_a_model(s)), None)
+    if waiting is not None and design.helper is None:
+        raise StrategyError(f"strategies: {waiting.name} asks a model for summaries; choose a client")
+    show = progress_here() if progress is True else progress or Silent()
+    return await _experiment(design, runs_dir=runs_dir, resume=resume, show=show)
+
+
+def run(
+    dataset: str | Path | Dataset, strategies: str | Iterable[Strategy] = DEFAULT_STRATEGIES, **options: Any
+) -> Run:
+    """`arun`, without `await`: the same in a script, a notebook cell, papermill and a running loop."""
+    return run_blocking(arun, dataset, strategies, awaitable_name="arun", **options)
+
+
+async def acompare(
+    dataset: str | Path | Dataset, strategies: str | Iterable[Strategy] = DEFAULT_STRATEGIES, **options: Any
+) -> pd.DataFrame:
+    """The `results` frame of `arun`, which takes the same options."""
+    from ctxlab.frames import results_frame
+
+    return results_frame(await arun(dataset, strategies, **options))
+
+
+def compare(
+    dataset: str | Path | Dataset, strategies: str | Iterable[Strategy] = DEFAULT_STRATEGIES, **options: Any
+) -> pd.DataFrame:
+    """`acompare`, without `await`."""
+    return run_blocking(acompare, dataset, strategies, awaitable_name="acompare", **options)
+
+
+def resolve_client(client: str | ChatClient | None, budget: Budget) -> ChatClient | None:
+    """The client that was chosen in words: `local`, `stand-in:NAME`, or a client as it is (GEN-008)."""
+    if not isinstance(client, str):
+        return client
+    if client == "local":
+        from ctxlab.local import LocalClient
+
+        return LocalClient(
+            window_tokens=budget.window_tokens, output_reserve_tokens=budget.output_reserve_tokens
+        )
+    kind, _, name = client.partition(":")
+    if kind == "stand-in":
+        from ctxlab.standins import stand_in
+
+        return stand_in(name)
+    raise InputError("client: allowed is local, endpoint (with base URL and model) or stand-in:NAME")
+
+
+def demand_range(name: str, value: int, most: int) -> None:
+    """Refuse a count that is not a whole number from 1 to `most`."""
+    if type(value) is not int or not 1 <= value <= most:
+        raise InputError(f"{name}: allowed is a whole number from 1 to {most}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where an experiment is kept: its directory and journal, or nothing on disk."""
+
+    run_id: str
+    directory: RunDirectory | None = None
+    journal: Journal | None = None
+    recorded: Recorded | None = None
+
+
+def _open_place(design: Design, runs_dir: str | Path | None, resume: str | None) -> _Place:
+    identity = design.identity()
+    header = Header(
+        run_id=resume or experiments.new_run_id(experiments.fingerprint(identity)),
+        fingerprint=experiments.fingerprint(identity),
+        input_identity=experiments.input_identity(identity),
+        endpoint=design.client.endpoint if design.client else "offline",
+        dataset_sha256=design.dataset.sha256,
+        versions=experiments.versions(),
+    )
+    if runs_dir is None:
+        return _Place(run_id=header.run_id)
+    if resume is None:
+        directory = experiments.RunDirectory.claim(runs_dir, header.run_id)
+        journal = Journal.create(directory.journal, header)
+        return _Place(run_id=header.run_id, directory=directory, journal=journal)
+    directory = experiments.RunDirectory.resume(runs_dir, resume)
+    try:
+        recorded = read_journal(directory.journal)
+        _demand_same(header, recorded.header)
+    except CtxlabError:
+        directory.leave()
+        raise
+    journal = Journal.reopen(directory.journal, length=recorded.length)
+    return _Place(run_id=resume, directory=directory, journal=journal, recorded=recorded)
+
+
+def _demand_same(now: Header, then: Header) -> None:
+    """Refuse to resume with other inputs (RUN-076)."""
+    for field_name, meaning in (
+        ("dataset_sha256", "dataset"),
+        ("endpoint", "endpoint or model"),
+        ("input_identity", "strategies, budget, thresholds or generation settings"),
+    ):
+        if getattr(now, field_name) != getattr(then, field_name):
+            raise InputError(f"--resume: the run was begun with another {meaning}")
+
+
+async def _experiment(
+    design: Design, *, runs_dir: str | Path | None, resume: str | None, show: Progress
+) -> Run:
+    place = _open_place(design, runs_dir, resume)
+    began = False
+    try:
+        async with AsyncExitStack() as stack:
+            plan = await _plan(design, place, stack, show)
+            show.begin(run_id=place.run_id, rows=len(design.dataset) * len(plan.strategies) * plan.repeats)
+            began = True
+            outcome = await run_rows(plan)
+    except BaseException:
+        if place.journal is not None and place.directory is not None:
+            await place.journal.close()
+            place.directory.leave() if began or resume else place.directory.discard()
+        raise
+    finally:
+        show.end() if began else None
+    return await _close(design, place, outcome)
+
+
+async def _plan(design: Design, place: _Place, stack: AsyncExitStack, show: Progress) -> Plan:
+    """Open what the run asks, and tie strategies and rows to it."""
+    caller = helper = None
+    if design.client is not None:
+        caller = await _caller(design.client, design.counter, design, place, stack)
+        helper = caller
+    if design.helper is not None and design.helper is not design.client:
+        counter = token_counter(design.helper.model)
+        helper = await _caller(design.helper, counter, design, place, stack)
+    strategies = design.strategies
+    if helper is not None:
+        strategies = with_helper(strategies, helper, helper_counter=helper.counter)
+    return Plan(
+        cases=design.dataset.cases,
+        strategies=strategies,
+        repeats=design.repeats,
+        budget=design.budget,
+        counter=design.counter,
+        caller=caller,
+        client_kind=design.client_kind,
+        generation=design.generation,
+        tools=design.tools,
+        guidance=design.guidance,
+        prices=design.prices,
+        stream=design.stream,
+        concurrency=design.concurrency,
+        shuffle_seed=design.shuffle_seed,
+        row_done=show.row_done,
+    )
+
+
+async def _caller(
+    client: ChatClient, counter: Counter, design: Design, place: _Place, stack: AsyncExitStack
+) -> Caller:
+    return Caller(
+        client=client,
+        session=await stack.enter_async_context(client.open()),
+        counter=counter,
+        journal=place.journal,
+        recorded=place.recorded.entries if place.recorded else {},
+        retry=RetryPolicy(max_attempts=design.max_attempts),
+    )
+
+
+async def _close(design: Design, place: _Place, outcome: Outcome) -> Run:
+    """Make the record, keep its frames, and put a finished run in its place."""
+    identity = design.identity()
+    notes = (
+        ("the journal's last line was cut off and is left out",)
+        if place.recorded and place.recorded.truncated
+        else ()
+    )
+    run = Run(
+        run_id=place.run_id,
+        fingerprint=experiments.fingerprint(identity),
+        input_identity=experiments.input_identity(identity),
+        identity=identity,
+        dataset=design.dataset,
+        strategies=tuple(s.name for s in design.strategies),
+        repeats=design.repeats,
+        rows=outcome.rows,
+        counter=design.counter.name,
+        client_kind=design.client_kind,
+        model_requested=design.client.model if design.client else None,
+        client_facts=_facts(design.client),
+        incomplete=outcome.interrupted,
+        warnings=(*design.dataset.warnings, *notes),
+    )
+    if place.directory is not None and place.journal is not None:
+        await place.journal.close()
+        run = keep(run, place.directory)
+    if outcome.interrupted:
+        raise asyncio.CancelledError
+    return run
+
+
+def _facts(client: ChatClient | None) -> dict[str, str | int | None]:
+    """What a client tells about itself, such as the embedded model's file hash; nothing for the others."""
+    facts = getattr(client, "facts", None)
+    return asdict(facts()) if facts is not None else {}
+
+
+def keep(run: Run, directory: RunDirectory) -> Run:
+    """Write the frames of a run into its directory; move a finished run into place."""
+    from ctxlab.frames import run_frames, write_parquet
+
+    (directory.path / "frames").mkdir(exist_ok=True)
+    for name, frame in run_frames(run).items():
+        write_parquet(frame, directory.path / "frames" / f"{name}.parquet")
+    if run.incomplete:
+        directory.leave()
+        return replace(run, directory=str(directory.path))
+    return replace(run, directory=str(directory.finish()))

@@ -1,0 +1,121 @@
+"""Frames as text for people and programs: a table of metrics, one JSON object, CSV. Only here numbers are formatted."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ctxlab.frames import attributes
+from ctxlab.metrics import metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from ctxlab.records import Run
+
+UNKNOWN = "unavailable"
+
+METRIC_COLUMNS: tuple[tuple[str, str, str], ...] = (
+    ("strategy", "strategy", "text"),
+    ("rows", "rows", "count"),
+    ("refused", "refused", "count"),
+    ("errors", "errors", "count"),
+    ("context_recall_pooled", "context recall", "share"),
+    ("answer_recall_pooled", "answer recall", "share"),
+    ("retained", "retained", "count"),
+    ("reversed", "reversed", "count"),
+    ("invented_identifiers", "invented in answers", "count"),
+    ("context_invented_identifiers", "invented in contexts", "count"),
+    ("calls", "calls", "count"),
+    ("input_tokens", "input tokens", "count"),
+    ("output_tokens", "output tokens", "count"),
+    ("cost", "cost", "number"),
+    ("duration_p50_s", "p50 s", "seconds"),
+)
+"""Field of `Metrics`, heading, and how its values are shown."""
+
+
+def metrics_table(run: Run) -> pd.DataFrame:
+    """The metrics of a run that a reader compares first, as text: one row per strategy.
+
+    Returns:
+        A frame of strings whose headings are words. Recall is pooled, facts over facts. Null is `unavailable`; a
+        column without any value is left out.
+    """
+    import pandas as pd
+
+    groups = metrics(run)
+    columns = {
+        heading: [_shown(getattr(group, name), kind) for group in groups]
+        for name, heading, kind in METRIC_COLUMNS
+        if any(getattr(group, name) is not None for group in groups)
+    }
+    table = pd.DataFrame(columns, dtype="string")
+    table.attrs.update(attributes(run))
+    return table
+
+
+def _shown(value: Any, kind: str) -> str:
+    if value is None:
+        return UNKNOWN
+    formats = {"share": ".3f", "seconds": ".2f", "number": ".6g"}
+    if kind in formats:
+        return f"{float(value):{formats[kind]}}"
+    return f"{value:,}" if kind == "count" else str(value)
+
+
+def as_text(table: pd.DataFrame) -> str:
+    """A frame of strings as aligned lines; the first column to the left, the others to the right."""
+    names = list(table.columns)
+    lines = [names, *([str(value) for value in row] for row in table.itertuples(index=False))]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(names))]
+    return "\n".join(_aligned(line, widths) for line in lines)
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+    cells = [
+        text.ljust(width) if i == 0 else text.rjust(width)
+        for i, (text, width) in enumerate(zip(line, widths, strict=True))
+    ]
+    return "  ".join(cells).rstrip()
+
+
+def as_json(frame: pd.DataFrame) -> str:
+    """A frame as one JSON object with its name, version, run and counter (GEN-034)."""
+    import pandas as pd
+
+    attrs = frame.attrs
+    rows = [
+        {name: _plain(value) if not pd.isna(value) else None for name, value in row.items()}
+        for row in frame.to_dict(orient="records")
+    ]
+    head = {
+        "frame": attrs.get("frame"),
+        "version": attrs.get("version"),
+        "run_id": attrs.get("run_id"),
+        "fingerprint": attrs.get("fingerprint"),
+        "counter": attrs.get("counter"),
+    }
+    return json.dumps({**head, "rows": rows}, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON holds it: times as ISO 8601 in UTC."""
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value.item() if hasattr(value, "item") else value
+
+
+def as_csv(frame: pd.DataFrame) -> str:
+    """A frame as CSV: comma, point, LF, nothing for null."""
+    return str(frame.to_csv(index=False, lineterminator="\n"))
+
+
+def caption(run: Run) -> str:
+    """What stands under every table of a run: where its numbers come from (GEN-058)."""
+    made = "sent to nobody" if run.client_kind == "offline" else run.client_kind
+    kind = "a property of the inputs, not of a model; " if run.client_kind.startswith("stand-in") else ""
+    where = f"; kept in {run.directory}" if run.directory else ""
+    return f"client {made}; {kind}counter {run.counter}; run {run.run_id}{where}"

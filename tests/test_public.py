@@ -1,0 +1,71 @@
+import importlib
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import ctxlab
+
+
+# covers GEN-015
+def test_public_names_are_listed_sorted_and_documented():
+    assert ctxlab.__all__ == sorted(ctxlab.__all__)
+    for name in ctxlab.__all__:
+        thing = getattr(ctxlab, name)
+        assert inspect.getdoc(thing), name
+
+
+# covers GEN-015
+def test_the_list_of_public_names_is_pinned():
+    assert (
+        ctxlab.__all__
+        == ["Budget", "BudgetError", "Case", "ChatClient", "CtxlabError", "Dataset", "DatasetError", "Empty", "EndpointClient", "Expected", "Fact", "Full", "Generation", "InputError", "IntegrityError", "LocalClient", "LocalModelError", "Message", "NestedLoopError", "NotFoundError", "Pattern", "Prices", "Row", "Run", "Shorten", "Snippet", "StrategyError", "Summarize", "Thresholds", "acompare", "arun", "calls_frame", "cases_frame", "compare", "comparisons_frame", "describe_kinds", "describe_recall_cost", "describe_recall_latency", "evaluate", "evaluate_answers", "evaluations_frame", "facts_frame", "fits_frame", "import_dataset", "judge_answers", "kinds_frame", "ledger_frame", "load_dataset", "load_prices", "local_client", "metrics_frame", "metrics_table", "parse_strategies", "plot_kinds", "plot_recall_cost", "plot_recall_latency", "read_parquet", "request_tokens", "results_frame", "run", "stand_in", "summary_target", "token_counter", "write_parquet"]
+    )
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'nothing'"):
+        ctxlab.nothing
+
+
+HEAVY = (
+    ["pandas", "polars", "matplotlib", "tiktoken", "aiohttp", "scipy", "nbconvert", "IPython", "papermill", "nbclient", "ipykernel"]
+)
+
+
+# covers GEN-014
+def test_importing_ctxlab_loads_nothing_heavy_and_opens_no_connection():
+    code = (
+        "import socket, sys\n"
+        "def refuse(*a, **k): raise SystemExit('a socket was opened')\n"
+        "socket.socket.connect = refuse\n"
+        "import ctxlab\n"
+        "ctxlab.Budget(), ctxlab.Thresholds()\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# covers GEN-014
+def test_no_module_loads_a_heavy_package_at_import():
+    from pathlib import Path
+
+    root = Path(ctxlab.__file__).parent
+    names = [
+        ".".join(path.relative_to(root.parent).with_suffix("").parts)
+        for path in root.rglob("*.py")
+        if path.stem not in ("__init__", "local_server")
+    ]
+    code = (
+        f"import importlib, sys\nfor name in {names!r}: importlib.import_module(name)\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_home_of_a_public_name_holds_it():
+    for name, home in ctxlab._HOMES.items():
+        assert hasattr(importlib.import_module(home), name)
