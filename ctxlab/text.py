@@ -107,8 +107,9 @@ def _trimmed_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 _UNSPACED = r"\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}"
-_WORD = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{_UNSPACED}]]"
-_WORD_CHARACTER = regex.compile(_WORD, regex.V1)
+WORD = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{_UNSPACED}]]"
+"""A character that continues a word, as a set of the `regex` module (V1): not one of a script without spaces."""
+_WORD_CHARACTER = regex.compile(WORD, regex.V1)
 
 
 def find_literal(haystack: str, literal: str, *, match: Match = "word") -> int | None:
@@ -126,6 +127,6 @@ def find_literal(haystack: str, literal: str, *, match: Match = "word") -> int |
 
 @functools.lru_cache(4096)
 def _whole_word(literal: str) -> regex.Pattern[str]:
-    before = rf"(?<!{_WORD})" if _WORD_CHARACTER.match(literal[0]) else ""
-    after = rf"(?!{_WORD})" if _WORD_CHARACTER.match(literal[-1]) else ""
+    before = rf"(?<!{WORD})" if _WORD_CHARACTER.match(literal[0]) else ""
+    after = rf"(?!{WORD})" if _WORD_CHARACTER.match(literal[-1]) else ""
     return regex.compile(before + regex.escape(literal) + after, regex.V1)
