@@ -34,7 +34,10 @@ def call(model="m", **fields):
         (call(prompt_tokens=10, completion_tokens=0, cached_tokens=11), None),
         (call("flat", prompt_tokens=10_000, completion_tokens=1_000), "0.012"),
         (call("unknown", prompt_tokens=1, completion_tokens=1, cached_tokens=0), None),
-        (call("writes", prompt_tokens=100, completion_tokens=0, cached_tokens=50, cache_write_tokens=20), "0.00006"),
+        (
+            call("writes", prompt_tokens=100, completion_tokens=0, cached_tokens=50, cache_write_tokens=20),
+            "0.00006",
+        ),
         (call("writes", prompt_tokens=100, completion_tokens=0, cached_tokens=50), None),
     ],
     ids=range(11),
@@ -45,7 +48,9 @@ def test_a_call_costs_its_tokens_at_their_prices_or_nothing_is_known(made, cost)
 
 # covers RUN-093
 def test_the_uncached_cost_prices_all_input_alike_and_needs_no_cached_number():
-    assert call_cost_uncached(call(prompt_tokens=10_000, completion_tokens=1_000), PRICES) == Decimal("0.0021")
+    assert call_cost_uncached(call(prompt_tokens=10_000, completion_tokens=1_000), PRICES) == Decimal(
+        "0.0021"
+    )
 
 
 # covers RUN-095, RUN-092, GEN-011
