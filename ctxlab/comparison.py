@@ -12,18 +12,18 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctxlab.evaluators import EVALUATOR_VERSION
-from ctxlab.identifiers import IDENTIFIER_RULES_SHA256
-from ctxlab.loading import load_dataset
-
 from ctxlab import experiments
 from ctxlab.budget import SIZES, Budget
 from ctxlab.caller import Caller
 from ctxlab.calls import ChatClient, Generation
+from ctxlab.choices import client_from_words
 from ctxlab.dataset import Dataset
 from ctxlab.errors import CtxlabError, InputError, StrategyError
 from ctxlab.estimates import guidance_tokens, tools_tokens
+from ctxlab.evaluators import EVALUATOR_VERSION
+from ctxlab.identifiers import IDENTIFIER_RULES_SHA256
 from ctxlab.journal import Header, Journal, read_journal
+from ctxlab.loading import load_dataset
 from ctxlab.loops import run_blocking
 from ctxlab.messages import canonical_json
 from ctxlab.progress import Progress, Silent, progress_here
@@ -215,20 +215,7 @@ def compare(
 
 def resolve_client(client: str | ChatClient | None, budget: Budget) -> ChatClient | None:
     """The client that was chosen in words: `local`, `stand-in:NAME`, or a client as it is (GEN-008)."""
-    if not isinstance(client, str):
-        return client
-    if client == "local":
-        from ctxlab.local import LocalClient
-
-        return LocalClient(
-            window_tokens=budget.window_tokens, output_reserve_tokens=budget.output_reserve_tokens
-        )
-    kind, _, name = client.partition(":")
-    if kind == "stand-in":
-        from ctxlab.standins import stand_in
-
-        return stand_in(name)
-    raise InputError("client: allowed is local, endpoint (with base URL and model) or stand-in:NAME")
+    return client_from_words(client, budget=budget) if isinstance(client, str) else client
 
 
 def demand_range(name: str, value: int, most: int) -> None:
