@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from ctxlab.records import Row
 
 LEAST_SECONDS_BETWEEN = 0.2
+PROGRESS_TYPE = "application/vnd.ctxlab.progress+json"
+"""Marks a notebook's display of progress, so that whoever executes the notebook can show it elsewhere."""
+
+
+class Line(NamedTuple):
+    """One state of the display; `last` says that none follows."""
+
+    text: str
+    last: bool
+    run_id: str
 
 
 class Progress(Protocol):
@@ -33,13 +43,9 @@ class Progress(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class LineProgress:
-    """Progress as a line of text that `show` replaces; `last` says that it is the final one.
+    """Progress as a line of text that `show` replaces, at most five times a second."""
 
-    Attributes:
-        every_row: show each row, not at most five times a second, and name it.
-    """
-
-    show: Callable[[str, bool], None]
+    show: Callable[[Line], None]
     clock: Callable[[], float] = time.monotonic
     rows: int = 0
     done: int = 0
@@ -72,7 +78,8 @@ class LineProgress:
         seconds = self.shown_s - self.started_s
         troubled = f", {self.troubled} refused or in error" if self.troubled else ""
         latest = f" (last: {self.latest})" if self.latest and not last else ""
-        self.show(f"rows: {self.done} of {self.rows} in {seconds:.0f} s{troubled}{latest}", last)
+        text = f"rows: {self.done} of {self.rows} in {seconds:.0f} s{troubled}{latest}"
+        self.show(Line(text=text, last=last, run_id=self.run_id))
 
 
 class Silent:
@@ -93,7 +100,7 @@ def progress_here() -> Progress:
     if _in_kernel():
         return LineProgress(show=_DisplayLine())
     if sys.stderr is not None and sys.stderr.isatty():
-        return LineProgress(show=terminal_line)
+        return LineProgress(show=lambda line: terminal_line(line.text, line.last))
     return Silent()
 
 
@@ -110,16 +117,24 @@ def terminal_line(text: str, last: bool) -> None:
     sys.stderr.flush()
 
 
+def relay(line: Line) -> None:
+    """Show the progress of a kernel: on a terminal in one line, else, as in a log, in one line per state."""
+    if sys.stderr.isatty():
+        terminal_line(line.text, line.last)
+    else:
+        print(line.text, file=sys.stderr, flush=True)
+
+
 class _DisplayLine:
     """One display of a notebook, updated in place and saved as its last line of plain text."""
 
     def __init__(self) -> None:
         self._handle: Any = None
 
-    def __call__(self, text: str, last: bool) -> None:
+    def __call__(self, line: Line) -> None:
         from IPython import display
 
-        bundle = {"text/plain": text}
+        bundle = {"text/plain": line.text, PROGRESS_TYPE: {"run_id": line.run_id, "last": line.last}}
         if self._handle is None:
             self._handle = display.display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
         else:
