@@ -9,13 +9,15 @@ from ctxlab.frames import attributes
 from ctxlab.metrics import metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
     from ctxlab.records import Run
 
 UNKNOWN = "unavailable"
+NOTHING = "\N{EN DASH}"
+"""Stands where a value does not apply, such as the error of a row that has none."""
 
 METRIC_COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("strategy", "strategy", "text"),
@@ -48,7 +50,7 @@ def metrics_table(run: Run) -> pd.DataFrame:
 
     groups = metrics(run)
     columns = {
-        heading: [_shown(getattr(group, name), kind) for group in groups]
+        heading: [shown(getattr(group, name), kind) for group in groups]
         for name, heading, kind in METRIC_COLUMNS
         if any(getattr(group, name) is not None for group in groups)
     }
@@ -57,13 +59,43 @@ def metrics_table(run: Run) -> pd.DataFrame:
     return table
 
 
-def _shown(value: Any, kind: str) -> str:
+def shown(value: Any, kind: str) -> str:
+    """One value as people read it.
+
+    Args:
+        value: null is `unavailable`.
+        kind: `text`, `count`, `share` (3 digits), `seconds` (2, below one second 3), `number`, or `change`, which always has a sign; a
+            `?` behind it means that null does not apply here, and is a dash.
+    """
     if value is None:
-        return UNKNOWN
-    formats = {"share": ".3f", "seconds": ".2f", "number": ".6g"}
+        return NOTHING if kind.endswith("?") else UNKNOWN
+    kind = kind.removesuffix("?")
+    formats = {"share": ".3f", "number": ".6g"}
+    if kind == "change":
+        return f"{float(value):+,.{_digits(float(value))}f}"
+    if kind == "seconds":
+        return f"{float(value):,.{2 if value >= 1 else 3}f}"
     if kind in formats:
         return f"{float(value):{formats[kind]}}"
     return f"{value:,}" if kind == "count" else str(value)
+
+
+def _digits(value: float) -> int:
+    """How many decimals a change needs: shares three, tokens none."""
+    return 3 if abs(value) < 10 else 1 if abs(value) < 1000 else 0
+
+
+def as_strings(frame: pd.DataFrame, columns: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
+    """The columns of a frame that are named as (column, heading, kind), as people read them."""
+    import pandas as pd
+
+    told = {
+        heading: [shown(None if pd.isna(value) else value, kind) for value in frame[name]]
+        for name, heading, kind in columns
+    }
+    table = pd.DataFrame(told, dtype="string")
+    table.attrs.update(frame.attrs)
+    return table
 
 
 def as_text(table: pd.DataFrame) -> str:
@@ -119,3 +151,14 @@ def caption(run: Run) -> str:
     kind = "a property of the inputs, not of a model; " if run.client_kind.startswith("stand-in") else ""
     where = f"; kept in {run.directory}" if run.directory else ""
     return f"client {made}; {kind}counter {run.counter}; run {run.run_id}{where}"
+
+
+def signature(attrs: Mapping[Any, Any]) -> str:
+    """What stands under a table by its attributes: run, counter and client; stand-ins are called what they are."""
+    client = attrs.get("client_kind") or "unknown"
+    measured = {"offline": ": no model was asked"}.get(client, "")
+    if client.startswith("stand-in"):
+        measured = ": a property of the inputs, not of a model"
+    run = str(attrs.get("fingerprint") or "unknown")[:12]
+    dot = "\N{MIDDLE DOT}"
+    return f"run {run} {dot} counter {attrs.get('counter') or 'unknown'} {dot} client {client}{measured}"

@@ -6,7 +6,7 @@ Records hold numbers as they were measured; `metrics` aggregates them, `frames` 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -177,3 +177,9 @@ class Run:
     incomplete: bool = False
     previews: bool = True
     warnings: tuple[str, ...] = ()
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a notebook shows of a run: its table of metrics, never its texts."""
+        from ctxlab.showing import show_run
+
+        return show_run(self)._repr_mimebundle_()
