@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from ctxlab.errors import StrategyError
 from ctxlab.strategies.base import NOT_A_PARAMETER, Draft, Treatment
 from ctxlab.strategies.digest import digest_progress, digest_turns
-from ctxlab.strategies.project import claims_of, project, tool_names
+from ctxlab.strategies.project import claims_of, is_projected, mine_within, project, tool_names
 from ctxlab.strategies.source import EVIDENCE, Evidence, close_books, look_at
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ctxlab.dataset import Case
     from ctxlab.messages import Message
     from ctxlab.strategies.base import FittedContext, Span
+    from ctxlab.strategies.mined import Fact
     from ctxlab.strategies.source import Source
     from ctxlab.tokens import Counter
 
@@ -145,8 +146,9 @@ def first_that_fits(source: Source, limit: int) -> tuple[Candidate, bool]:
 def _candidates(source: Source, limit: int) -> Iterator[Candidate]:
     thresholds = source.budget.thresholds
     names = tool_names(source.messages)
+    facts: dict[int, tuple[Fact, ...]] = {}
     for level in thresholds.projection_levels:
-        view = _view(source, names, level=level)
+        view = _view(source, names, facts, level=level)
         yield _assemble(view)
     turns = len(source.layout.turns)
     for kept_turns in range(thresholds.recent_keep_turns, 0, -1):
@@ -180,11 +182,18 @@ def _permitted_cuts(source: Source) -> list[int]:
     return [i for i in range(layout.question + 2, last + 1) if source.messages[i].role != "tool"]
 
 
-def _view(source: Source, names: dict[int, str], *, level: tuple[int, int]) -> View:
+def _view(
+    source: Source, names: dict[int, str], facts: dict[int, tuple[Fact, ...]], *, level: tuple[int, int]
+) -> View:
+    """The source at one level; `facts` holds what was mined at earlier levels, and is added to."""
     messages, tokens = list(source.messages), list(source.tokens)
+    thresholds = source.budget.thresholds
     claims: dict[int, list[Span]] = {}
     for index, name in names.items():
-        short = project(messages[index], name=name, level=level, thresholds=source.budget.thresholds)
+        message = messages[index]
+        if index not in facts and is_projected(message, room_characters=sum(level)):
+            facts[index] = mine_within(message.text, thresholds)
+        short = project(message, name=name, level=level, thresholds=thresholds, facts=facts.get(index))
         if short is not None:
             messages[index], excerpt = short
             tokens[index] = source.cost([messages[index]])
@@ -237,7 +246,7 @@ def _weave(
 
 def _refusal(source: Source, limit: int) -> str:
     """Why nothing fits: the pinned messages alone, their results projected as far as allowed, or the rest."""
-    names = tool_names(source.messages)
-    view = _view(source, names, level=source.budget.thresholds.projection_levels[-1])
+    names = {i: name for i, name in tool_names(source.messages).items() if i in source.layout.pinned}
+    view = _view(source, names, {}, level=source.budget.thresholds.projection_levels[-1])
     pinned = sum(view.tokens[i] for i in source.layout.pinned)
     return "pinned_too_large" if pinned > limit else "target_not_reached"

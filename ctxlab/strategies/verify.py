@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ctxlab.estimates import message_tokens
 from ctxlab.messages import Layout, Message, Projected, Synthetic, lay_out
 from ctxlab.strategies.ledger import coverage_faults, source_parts
+from ctxlab.strategies.mined import decoded
 from ctxlab.text import flatten
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from ctxlab.budget import Budget
     from ctxlab.dataset import Case
-    from ctxlab.strategies.base import FittedContext
+    from ctxlab.strategies.base import FittedContext, SpanFate
     from ctxlab.tokens import Counter
 
 SENT = frozenset({"unchanged", "shortened", "extracted", "summarized", "admitted"})
@@ -87,11 +88,7 @@ def _same(kept: Message, source: Message) -> bool:
 
 def _order(case: Case, fitted: FittedContext) -> Iterator[str]:
     """STR-006: what stands by the ledger stands in source order, and each call group is whole or gone."""
-    source = {id(m) for m in case.messages}
-    own = [m for m in fitted.messages if id(m) in source or not isinstance(m, Synthetic)]
-    standing = sorted(
-        {s.item_index for s in fitted.ledger if s.item == "message" and s.fate in ("kept", "projected")}
-    )
+    own, standing = _standing(case, fitted)
     if len(own) != len(standing) or not all(
         _same(m, case.messages[i]) for m, i in zip(own, standing, strict=True)
     ):
@@ -101,16 +98,37 @@ def _order(case: Case, fitted: FittedContext) -> Iterator[str]:
             yield "STR-006: a call group is kept in part"
 
 
+def _standing(case: Case, fitted: FittedContext) -> tuple[list[Message], list[int]]:
+    """The messages that no strategy made up, and the indices of those that stand by the ledger: one for one."""
+    source = {id(m) for m in case.messages}
+    own = [m for m in fitted.messages if id(m) in source or not isinstance(m, Synthetic)]
+    indices = {s.item_index for s in fitted.ledger if s.item == "message" and s.fate in ("kept", "projected")}
+    return own, sorted(indices)
+
+
 def _text(case: Case, fitted: FittedContext) -> Iterator[str]:
-    """STR-037: what the ledger says stands in a synthetic or projected message does stand there.
+    """STR-037: what the ledger says stands in a synthetic message, or in the projection of its own, does stand there.
 
     Messages that stand unchanged were compared by `_order`.
     """
     texts = dict(source_parts(case))
-    shown = "\n".join(m.text for m in fitted.messages if isinstance(m, (Synthetic, Projected)))
+    own, standing = _standing(case, fitted)
+    projections = {i: m.text for m, i in zip(own, standing, strict=False) if isinstance(m, Projected)}
+    synthetic = "\n".join(m.text for m in fitted.messages if isinstance(m, Synthetic))
     for span in fitted.ledger:
         if span.fate in ("omitted", "summarised") or (span.item == "message" and span.fate == "kept"):
             continue
         text = texts[(span.item, span.item_index, span.part)][span.start : span.end]
-        if (flatten(text) if span.fate == "digested" else text) not in shown:
+        shown = projections.get(span.item_index, "") if span.fate == "projected" else synthetic
+        if not _is_shown(text, shown, fate=span.fate):
             yield f"STR-037: a {span.fate} span is not in the result"
+
+
+def _is_shown(text: str, shown: str, *, fate: SpanFate) -> bool:
+    """Whether a text stands there as its fate says: digested on one line, projected as it is or as a JSON string."""
+    if fate == "digested":
+        return flatten(text) in shown
+    if text in shown or fate != "projected":
+        return text in shown
+    meant = decoded(text)
+    return meant is not None and meant != "" and meant in shown
