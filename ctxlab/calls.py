@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
+from ctxlab.constraints import Absent, Range, Unwritten
 from ctxlab.messages import canonical_json
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ UsageKind = Literal["full", "partial", "absent"]
 class Generation:
     """Sampling settings; null leaves the choice to the platform, and a case's value wins over a run's."""
 
-    temperature: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
+    temperature: Absent[Annotated[float, Range(0, 2)]] = None
+    max_tokens: Absent[Annotated[int, Range(1)]] = None
+    seed: Unwritten[int] = None
 
     def over(self, other: Generation) -> Generation:
         """These settings, with the gaps filled from `other` (RUN-004)."""

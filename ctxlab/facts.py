@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import regex
 
-from ctxlab.messages import Synthetic, lay_out
+from ctxlab.messages import Synthetic, question_place
 from ctxlab.records import FactResult
 from ctxlab.text import find_literal, normalize, searchable, sentence_spans
 
@@ -63,11 +63,14 @@ def fact_warnings(case: Case) -> tuple[tuple[str, str], ...]:
     """
     if not case.facts:
         return ()
-    places = Places(case, None, None)
+    place = question_place(case.messages)
+    question = Searched(_texts([case.messages[place]]))
+    others = (*case.messages[:place], *case.messages[place + 1 :])
+    source = Searched([*_texts(others), *_snippet_texts(case)])
     found = []
     for fact in case.facts:
-        asked = places.question.holds(fact)
-        if fact.where != "answer" and not asked and not any(place.holds(fact) for place in places.source):
+        asked = question.holds(fact)
+        if fact.where != "answer" and not asked and not source.shows(fact):
             found.append(("fact_not_in_source", fact.id))
         if asked:
             found.append(("literal_in_question", fact.id))
@@ -94,6 +97,11 @@ class Searched:
         return "\n".join(map(self._fold, self._texts))
 
     @cached_property
+    def written(self) -> str:
+        """All texts as they are."""
+        return "\0".join(self._texts)
+
+    @cached_property
     def wholes(self) -> tuple[Unit, ...]:
         """Each text for patterns."""
         return tuple(map(_unit, self._texts))
@@ -106,6 +114,12 @@ class Searched:
     def holds(self, fact: Fact) -> bool:
         """Whether one of the fact's literals occurs."""
         return _holds(self.folded, fact)
+
+    def shows(self, fact: Fact) -> bool:
+        """The same as `holds`, found without normalising anything where a literal stands as it is written."""
+        literals = fact.literals
+        as_written = any(find_literal(self.written, one, match=fact.match) is not None for one in literals)
+        return as_written or self.holds(fact)
 
     def has(self, literal: str) -> bool:
         """Whether the literal occurs as a word of its own."""
@@ -133,13 +147,13 @@ class Places:
     """
 
     def __init__(self, case: Case, fitted_messages: Sequence[Message] | None, answer: str | None) -> None:
-        place = lay_out(case.messages).question
+        place = question_place(case.messages)
         question = case.messages[place]
         others = [message for i, message in enumerate(case.messages) if i != place]
         fold = lru_cache(maxsize=None)(searchable)  # most messages stand in the source and in the context
         self.case = case
         self.history = Searched(_texts(others), fold)
-        self.snippets = Searched(part for one in case.snippets for part in (one.id, one.title, one.text))
+        self.snippets = Searched(_snippet_texts(case))
         self.question = Searched(_texts([question]))
         self.answer = None if answer is None else Searched([answer])
         fitted = None if fitted_messages is None else list(_without(fitted_messages, question))
@@ -164,6 +178,12 @@ def _texts(messages: Iterable[Message]) -> Iterator[str]:
         for call in message.tool_calls:
             yield call.function.name
             yield call.function.arguments
+
+
+def _snippet_texts(case: Case) -> Iterator[str]:
+    """Id, title and text of each snippet."""
+    for snippet in case.snippets:
+        yield from (snippet.id, snippet.title, snippet.text)
 
 
 def _without(messages: Sequence[Message], question: Message) -> Iterator[Message]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from ctxlab.constraints import Absent, Form, Size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,15 +25,15 @@ Maker = Literal["digest", "progress", "extract", "summary", "checkpoint", "evide
 class Function:
     """Name and arguments of a call; `arguments` is text that is never parsed."""
 
-    name: str
-    arguments: str
+    name: Annotated[str, Size(1, 128)]
+    arguments: Annotated[str, Size(0, 32_768)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """One tool call of an assistant message, in the form in which files and requests hold it."""
 
-    id: str
+    id: Annotated[str, Size(1, 128)]
     function: Function
     type: Literal["function"] = "function"
 
@@ -42,9 +44,9 @@ class Message:
 
     role: Role
     content: str | None
-    name: str | None = None
-    tool_calls: tuple[ToolCall, ...] = ()
-    tool_call_id: str | None = None
+    name: Absent[Annotated[str, Form("[A-Za-z0-9_.-]{1,64}")]] = None
+    tool_calls: Annotated[tuple[ToolCall, ...], Size(1, 64)] = ()
+    tool_call_id: Absent[Annotated[str, Size(1, 128)]] = None
 
     @property
     def text(self) -> str:
@@ -142,11 +144,17 @@ def call_groups(messages: Sequence[Message]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(group) for group in groups)
 
 
+def question_place(messages: Sequence[Message]) -> int:
+    """Index of the last user message, or of the last message if there is none."""
+    last = len(messages) - 1
+    return next((i for i in range(last, -1, -1) if messages[i].role == "user"), last)
+
+
 def lay_out(messages: Sequence[Message]) -> Layout:
     """Find preamble, question, call groups, pinned messages and turns of a non-empty message list."""
     end = len(messages)
     preamble = next((i for i, message in enumerate(messages) if message.role != "system"), end)
-    question = next((i for i in range(end - 1, -1, -1) if messages[i].role == "user"), end - 1)
+    question = question_place(messages)
     groups = call_groups(messages)
     newest = next((group for group in reversed(groups) if group[0] > question), ())
     systems = (i for i, message in enumerate(messages) if message.role == "system")

@@ -119,10 +119,18 @@ def find_literal(haystack: str, literal: str, *, match: Match = "word") -> int |
     written without spaces neither continue a literal nor need this of it (DAT-054). An empty literal is at 0.
     """
     found = haystack.find(literal)
-    if found < 0 or match == "substring" or not literal:
-        return found if found >= 0 else None
-    whole = _whole_word(literal).search(haystack, found)
+    if found < 0:
+        return None
+    if match == "substring" or not literal or _stands_alone(haystack, found, found + len(literal)):
+        return found
+    whole = _whole_word(literal).search(haystack, found + 1)
     return whole.start() if whole else None
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    joins = _WORD_CHARACTER.match
+    before = start > 0 and joins(text[start]) and joins(text[start - 1])
+    return not before and not (end < len(text) and joins(text[end - 1]) and joins(text[end]))
 
 
 @functools.lru_cache(4096)

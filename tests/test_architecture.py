@@ -8,20 +8,21 @@ import ctxlab
 ROOT = Path(ctxlab.__file__).parent
 
 LAYERS = [
-    ["errors", "text", "statistics", "threads", "files"],
+    ["errors", "text", "statistics", "threads", "files", "constraints", "strict_json"],
     ["messages", "vocabulary", "identifiers", "retries"],
     ["tokens", "estimates", "thresholds", "calls", "loops"],
     ["budget", "dataset", "journal", "experiments", "server_process", "schemas", "responses", "streams"],
-    ["loading", "prompts", "sending", "tabulate", "strategies.base"],
-    ["client", "fetch", "records", "importers"],
+    ["prompts", "sending", "tabulate", "strategies.base"],
+    ["client", "fetch", "records"],
     ["strategies", "local", "standins", "prices"],
     ["facts", "measures", "caller"],
+    ["dataset_rules", "loading", "importers"],
     ["evaluators", "metrics"],
     ["paired", "runner"],
     ["frames", "plot_labels", "progress"],
-    ["answers", "plots", "display", "clients"],
+    ["answers", "plots", "display", "choices", "showing", "tables", "sentences"],
     ["comparison"],
-    ["parameters", "page", "engine", "notebooks"],
+    ["parameters", "safe_html", "page", "engine", "notebooks"],
     ["cli"],
 ]
 """Each layer may import the layers above it and modules of its own; package names stand for all their modules."""
