@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ctxlab.answers import evaluate_answers, judge_answers
     from ctxlab.budget import Budget, summary_target
     from ctxlab.calls import ChatClient, Generation
+    from ctxlab.choices import client_from_words, dataset_from_words, thresholds_from_words
     from ctxlab.client import EndpointClient
     from ctxlab.comparison import acompare, arun, compare, run
     from ctxlab.dataset import Case, Dataset, Expected, Fact, Pattern, Snippet
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
         IntegrityError,
         LocalModelError,
         NestedLoopError,
+        NotebookError,
         NotFoundError,
+        ParameterError,
         StrategyError,
     )
     from ctxlab.estimates import request_tokens
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from ctxlab.loading import load_dataset
     from ctxlab.local import LocalClient, local_client
     from ctxlab.messages import Message
+    from ctxlab.notebooks import Report, execute_notebook, report_notebook
     from ctxlab.plots import (
         describe_kinds,
         describe_recall_cost,
@@ -65,11 +69,24 @@ if TYPE_CHECKING:
     )
     from ctxlab.prices import Prices, load_prices
     from ctxlab.records import Row, Run
+    from ctxlab.sentences import failures, findings, frontier, inventions, limitations
+    from ctxlab.showing import show_figure, show_run, show_table, show_text
     from ctxlab.standins import stand_in
     from ctxlab.strategies.full import Empty, Full
     from ctxlab.strategies.parse import parse_strategies
     from ctxlab.strategies.shorten import Shorten
     from ctxlab.strategies.summarize import Summarize
+    from ctxlab.tables import (
+        answers_table,
+        cases_table,
+        differences_table,
+        failures_table,
+        fates_table,
+        kinds_table,
+        losses_table,
+        provenance_table,
+        times_table,
+    )
     from ctxlab.thresholds import Thresholds
     from ctxlab.tokens import token_counter
 
@@ -94,8 +111,11 @@ _HOMES = {
     "Message": "ctxlab.messages",
     "NestedLoopError": "ctxlab.errors",
     "NotFoundError": "ctxlab.errors",
+    "NotebookError": "ctxlab.errors",
+    "ParameterError": "ctxlab.errors",
     "Pattern": "ctxlab.dataset",
     "Prices": "ctxlab.prices",
+    "Report": "ctxlab.notebooks",
     "Row": "ctxlab.records",
     "Run": "ctxlab.records",
     "Shorten": "ctxlab.strategies.shorten",
@@ -104,38 +124,61 @@ _HOMES = {
     "Summarize": "ctxlab.strategies.summarize",
     "Thresholds": "ctxlab.thresholds",
     "acompare": "ctxlab.comparison",
+    "answers_table": "ctxlab.tables",
     "arun": "ctxlab.comparison",
     "calls_frame": "ctxlab.frames",
     "cases_frame": "ctxlab.frames",
+    "cases_table": "ctxlab.tables",
+    "client_from_words": "ctxlab.choices",
     "compare": "ctxlab.comparison",
     "comparisons_frame": "ctxlab.frames",
+    "dataset_from_words": "ctxlab.choices",
     "describe_kinds": "ctxlab.plots",
     "describe_recall_cost": "ctxlab.plots",
     "describe_recall_latency": "ctxlab.plots",
+    "differences_table": "ctxlab.tables",
     "evaluate": "ctxlab.evaluators",
     "evaluate_answers": "ctxlab.answers",
     "evaluations_frame": "ctxlab.frames",
+    "execute_notebook": "ctxlab.notebooks",
     "facts_frame": "ctxlab.frames",
+    "failures": "ctxlab.sentences",
+    "failures_table": "ctxlab.tables",
+    "fates_table": "ctxlab.tables",
+    "findings": "ctxlab.sentences",
     "fits_frame": "ctxlab.frames",
+    "frontier": "ctxlab.sentences",
     "import_dataset": "ctxlab.importers",
+    "inventions": "ctxlab.sentences",
     "judge_answers": "ctxlab.answers",
     "kinds_frame": "ctxlab.frames",
+    "kinds_table": "ctxlab.tables",
     "ledger_frame": "ctxlab.frames",
+    "limitations": "ctxlab.sentences",
     "load_dataset": "ctxlab.loading",
     "load_prices": "ctxlab.prices",
     "local_client": "ctxlab.local",
+    "losses_table": "ctxlab.tables",
     "metrics_frame": "ctxlab.frames",
     "metrics_table": "ctxlab.display",
     "parse_strategies": "ctxlab.strategies.parse",
     "plot_kinds": "ctxlab.plots",
     "plot_recall_cost": "ctxlab.plots",
     "plot_recall_latency": "ctxlab.plots",
+    "provenance_table": "ctxlab.tables",
     "read_parquet": "ctxlab.frames",
+    "report_notebook": "ctxlab.notebooks",
     "request_tokens": "ctxlab.estimates",
     "results_frame": "ctxlab.frames",
     "run": "ctxlab.comparison",
+    "show_figure": "ctxlab.showing",
+    "show_run": "ctxlab.showing",
+    "show_table": "ctxlab.showing",
+    "show_text": "ctxlab.showing",
     "stand_in": "ctxlab.standins",
     "summary_target": "ctxlab.budget",
+    "thresholds_from_words": "ctxlab.choices",
+    "times_table": "ctxlab.tables",
     "token_counter": "ctxlab.tokens",
     "write_parquet": "ctxlab.frames",
 }
@@ -162,8 +205,11 @@ __all__ = [
     "Message",
     "NestedLoopError",
     "NotFoundError",
+    "NotebookError",
+    "ParameterError",
     "Pattern",
     "Prices",
+    "Report",
     "Row",
     "Run",
     "Shorten",
@@ -172,38 +218,61 @@ __all__ = [
     "Summarize",
     "Thresholds",
     "acompare",
+    "answers_table",
     "arun",
     "calls_frame",
     "cases_frame",
+    "cases_table",
+    "client_from_words",
     "compare",
     "comparisons_frame",
+    "dataset_from_words",
     "describe_kinds",
     "describe_recall_cost",
     "describe_recall_latency",
+    "differences_table",
     "evaluate",
     "evaluate_answers",
     "evaluations_frame",
+    "execute_notebook",
     "facts_frame",
+    "failures",
+    "failures_table",
+    "fates_table",
+    "findings",
     "fits_frame",
+    "frontier",
     "import_dataset",
+    "inventions",
     "judge_answers",
     "kinds_frame",
+    "kinds_table",
     "ledger_frame",
+    "limitations",
     "load_dataset",
     "load_prices",
     "local_client",
+    "losses_table",
     "metrics_frame",
     "metrics_table",
     "parse_strategies",
     "plot_kinds",
     "plot_recall_cost",
     "plot_recall_latency",
+    "provenance_table",
     "read_parquet",
+    "report_notebook",
     "request_tokens",
     "results_frame",
     "run",
+    "show_figure",
+    "show_run",
+    "show_table",
+    "show_text",
     "stand_in",
     "summary_target",
+    "thresholds_from_words",
+    "times_table",
     "token_counter",
     "write_parquet",
 ]

@@ -24,21 +24,18 @@ from ctxlab.errors import CtxlabError, DatasetError, InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import click
-
     from ctxlab.calls import ChatClient
     from ctxlab.dataset import Dataset
-    from ctxlab.local import LocalClient
     from ctxlab.progress import Progress
     from ctxlab.records import Row, Run
 
 MOST_CHARACTERS = 240
+INTERRUPTED = 130
 Format = Literal["table", "json", "csv"]
 
 app = typer.Typer(
     name="ctxlab",
     help="Measure what a context policy loses.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -111,29 +108,25 @@ def compare(
     """Run every strategy on every case of a dataset."""
     from ctxlab.budget import Budget
     from ctxlab.calls import Generation
+    from ctxlab.choices import client_from_words, thresholds_from_words
     from ctxlab.comparison import run
-    from ctxlab.local import LocalClient
     from ctxlab.prices import load_prices
     from ctxlab.progress import progress_here
-    from ctxlab.thresholds import Thresholds
 
     demand_writable(output)
     budget = Budget(
         window_tokens=window_tokens,
         output_reserve_tokens=output_reserve_tokens,
-        thresholds=Thresholds.parse(settings(set_ or [])),
+        thresholds=thresholds_from_words(set_ or []),
     )
-    chosen = _client(
+    chosen = client_from_words(
         client,
         base_url=base_url,
         model=model,
+        budget=budget,
         timeout_s=timeout_s,
-        local=LocalClient(
-            model_path=model_path,
-            window_tokens=window_tokens,
-            output_reserve_tokens=output_reserve_tokens,
-            warm_cache=warm_cache,
-        ),
+        model_path=model_path,
+        warm_cache=warm_cache,
     )
     watch: Watch = context.obj
     watch.inner = None if quiet else progress_here()
@@ -157,6 +150,38 @@ def compare(
     return 3 if any(row.status == "error" for row in result.rows) else 0
 
 
+@app.command()
+def report(
+    context: typer.Context,
+    notebook: Annotated[Path, typer.Argument(help="A notebook with one cell tagged parameters.")],
+    out: Annotated[Path, typer.Option(help="Where NAME.ipynb and NAME.html are written.")] = Path("reports"),
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("-p", metavar="NAME=VALUE", help="A parameter of the notebook, as often as needed."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> int:
+    """Execute a notebook headless and render it as one HTML page."""
+    from ctxlab.notebooks import report_notebook
+    from ctxlab.parameters import declared_parameters, read_notebook, read_values
+    from ctxlab.progress import Line, relay
+
+    watch: Watch = context.obj
+    watch.resume = "-p resume="
+
+    def told(line: Line) -> None:
+        watch.run_id = line.run_id
+        if not quiet:
+            relay(line)
+
+    values = read_values(declared_parameters(read_notebook(notebook)), parameter or [])
+    done = report_notebook(notebook, out_dir=out, parameters=values, show=told)
+    typer.echo(str(done.page))
+    if done.run is not None:
+        typer.echo(f"\n{done.run.table}")
+    return 3 if done.errors else 0
+
+
 @app.command("fetch-model")
 def fetch_model(
     which: Annotated[str, typer.Argument(help="default, or small: for wire tests only.")] = "default",
@@ -170,17 +195,6 @@ def fetch_model(
     return 0
 
 
-def settings(pairs: Sequence[str]) -> dict[str, str]:
-    """`NAME=VALUE` pairs as a mapping; a pair without `=` or a name given twice is refused."""
-    found: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or name in found:
-            raise InputError("--set: expected NAME=VALUE, each name once")
-        found[name] = value
-    return found
-
-
 def demand_writable(output: Path | None) -> None:
     """Refuse an output file whose folder is not there, before anything is run."""
     if output is not None and not output.parent.is_dir():
@@ -188,33 +202,15 @@ def demand_writable(output: Path | None) -> None:
 
 
 def _dataset(path: Path, format_: str) -> Dataset:
-    from ctxlab.importers import import_dataset
-    from ctxlab.loading import load_dataset
+    from ctxlab.choices import dataset_from_words
 
-    dataset = load_dataset(path) if format_ == "ctxlab" else import_dataset(path, format_)
+    dataset = dataset_from_words(path, format_)
     for warning in dataset.warnings:
         typer.echo(f"warning: {warning}"[:MOST_CHARACTERS], err=True)
     return dataset
 
 
-def _client(
-    words: str, *, base_url: str | None, model: str | None, timeout_s: float | None, local: LocalClient
-) -> str | ChatClient:
-    chosen: ChatClient
-    if words == "endpoint":
-        from ctxlab.client import EndpointClient
-
-        if base_url is None or model is None:
-            raise InputError("--client endpoint: needs --base-url and --model")
-        chosen = EndpointClient(base_url=base_url, model=model)
-    elif words == "local":
-        chosen = local
-    else:
-        return words
-    return chosen if timeout_s is None else replace(chosen, timeout_s=timeout_s)
-
-
-def _helper(client: str | ChatClient, model: str | None) -> ChatClient | None:
+def _helper(client: ChatClient, model: str | None) -> ChatClient | None:
     if model is None:
         return None
     from ctxlab.client import EndpointClient
@@ -230,6 +226,7 @@ class Watch:
 
     inner: Progress | None = None
     run_id: str | None = None
+    resume: str = "--resume "
 
     def begin(self, *, run_id: str, rows: int) -> None:
         """Remember the run and show its beginning."""
@@ -270,18 +267,16 @@ def emit(text: str, output: Path | None) -> None:
         stream.write(text.encode())
 
 
-def report_error(error: BaseException) -> int:
+def report_error(error: Exception) -> int:
     """Print an error as one line each and return the exit code; only ctxlab's own texts are shown."""
-    import click
-
     if isinstance(error, DatasetError):
         lines, code = str(error).splitlines(), error.exit_code
     elif isinstance(error, CtxlabError):
         lines, code = [" ".join(str(error).split())], error.exit_code
-    elif isinstance(error, click.ClickException):
+    elif hasattr(error, "format_message"):  # what typer raises about arguments
         lines, code = [_usage(error)], 2
     elif isinstance(error, OSError):
-        lines, code = [f"{error.strerror or 'a file could not be used'}"], 4
+        lines, code = [error.strerror or "a file could not be used"], 4
     else:
         lines, code = [f"internal failure ({type(error).__name__})"], 4
     for line in lines:
@@ -291,41 +286,33 @@ def report_error(error: BaseException) -> int:
     return code
 
 
-def _usage(error: click.ClickException) -> str:
+def _usage(error: Any) -> str:
     """A usage error without the value that was given."""
-    import click
-
-    if isinstance(error, click.BadParameter) and error.param is not None:
-        name = error.param.opts[0]
-        kind = getattr(error.param.type, "choices", None)
-        allowed = f"allowed is {', '.join(map(str, kind))}" if kind else f"expected {error.param.type.name}"
-        return f"{name}: {allowed}"
-    return " ".join(error.format_message().split())
+    parameter, message = getattr(error, "param", None), str(getattr(error, "message", ""))
+    if parameter is None or not message:
+        return " ".join(error.format_message().split())
+    choices = message.partition("is not one of ")[2]
+    wanted = message.partition("Input should be ")[2].partition(",")[0]
+    if choices:
+        return f"{parameter.opts[0]}: allowed is {choices.rstrip('.').replace(chr(39), '')}"
+    return f"{parameter.opts[0]}: expected {wanted or 'another value'}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     command = typer.main.get_command(app)
+    given = sys.argv[1:] if arguments is None else list(arguments)
     watch = Watch()
     try:
-        code = command.main(args=arguments, prog_name="ctxlab", standalone_mode=False, obj=watch)
-    except KeyboardInterrupt:
-        return _interrupted(watch)
+        code = command.main(args=given or ["--help"], prog_name="ctxlab", standalone_mode=False, obj=watch)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
     except Exception as error:  # noqa: BLE001  (no traceback reaches a user)
-        import click
-
-        if isinstance(error, click.exceptions.Exit):
-            return error.exit_code
-        if isinstance(error, click.Abort):
-            return _interrupted(watch)
         return report_error(error)
+    if code == INTERRUPTED:
+        hint = f"; go on with {watch.resume}{watch.run_id}" if watch.run_id else ""
+        print(f"interrupted{hint}", file=sys.stderr)
     return code if isinstance(code, int) else 0
-
-
-def _interrupted(watch: Watch) -> int:
-    hint = f"; go on with --resume {watch.run_id}" if watch.run_id else ""
-    print(f"interrupted{hint}", file=sys.stderr)
-    return 130
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ PROGRESS_TYPE = "application/vnd.ctxlab.progress+json"
 
 
 class Line(NamedTuple):
-    """One state of the display; `last` says that none follows."""
+    """One state of a kernel's display as it is told outside; `last` says that none follows in this run."""
 
     text: str
     last: bool
@@ -43,13 +43,14 @@ class Progress(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class LineProgress:
-    """Progress as a line of text that `show` replaces, at most five times a second."""
+    """Progress as a line of text that `show` replaces, at most five times a second; it is told which line is the last."""
 
-    show: Callable[[Line], None]
+    show: Callable[[str, bool], None]
     clock: Callable[[], float] = time.monotonic
     rows: int = 0
     done: int = 0
     troubled: int = 0
+    errors: int = 0
     started_s: float = 0.0
     shown_s: float = float("-inf")
     latest: str = ""
@@ -57,7 +58,7 @@ class LineProgress:
 
     def begin(self, *, run_id: str, rows: int) -> None:
         """Show an empty line of progress."""
-        self.run_id, self.rows, self.done, self.troubled = run_id, rows, 0, 0
+        self.run_id, self.rows, self.done, self.troubled, self.errors = run_id, rows, 0, 0, 0
         self.started_s = self.clock()
         self._show(last=False)
 
@@ -65,6 +66,7 @@ class LineProgress:
         """Count the row; show it unless the line was shown a moment ago."""
         self.done += 1
         self.troubled += row.status in ("error", "refused")
+        self.errors += row.status == "error"
         self.latest = f"{row.case.id} {row.strategy}"
         if self.clock() - self.shown_s >= LEAST_SECONDS_BETWEEN:
             self._show(last=False)
@@ -78,8 +80,7 @@ class LineProgress:
         seconds = self.shown_s - self.started_s
         troubled = f", {self.troubled} refused or in error" if self.troubled else ""
         latest = f" (last: {self.latest})" if self.latest and not last else ""
-        text = f"rows: {self.done} of {self.rows} in {seconds:.0f} s{troubled}{latest}"
-        self.show(Line(text=text, last=last, run_id=self.run_id))
+        self.show(f"rows: {self.done} of {self.rows} in {seconds:.0f} s{troubled}{latest}", last)
 
 
 class Silent:
@@ -98,9 +99,9 @@ class Silent:
 def progress_here() -> Progress:
     """The display that fits where the code runs: a kernel, a terminal, or neither."""
     if _in_kernel():
-        return LineProgress(show=_DisplayLine())
+        return _in_notebook()
     if sys.stderr is not None and sys.stderr.isatty():
-        return LineProgress(show=lambda line: terminal_line(line.text, line.last))
+        return LineProgress(show=terminal_line)
     return Silent()
 
 
@@ -125,20 +126,23 @@ def relay(line: Line) -> None:
         print(line.text, file=sys.stderr, flush=True)
 
 
-class _DisplayLine:
-    """One display of a notebook, updated in place and saved as its last line of plain text."""
+def _in_notebook() -> LineProgress:
+    """Progress as one display of a notebook, updated in place and saved as its last line of plain text."""
+    from IPython import display
 
-    def __init__(self) -> None:
-        self._handle: Any = None
+    handle: Any = None
 
-    def __call__(self, line: Line) -> None:
-        from IPython import display
-
-        bundle = {"text/plain": line.text, PROGRESS_TYPE: {"run_id": line.run_id, "last": line.last}}
-        if self._handle is None:
-            self._handle = display.display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+    def show(text: str, last: bool) -> None:
+        nonlocal handle
+        told = {"run_id": progress.run_id, "errors": progress.errors, "last": last}
+        bundle = {"text/plain": text, PROGRESS_TYPE: told}
+        if handle is None:
+            handle = display.display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
         else:
-            self._handle.update(bundle, raw=True)
+            handle.update(bundle, raw=True)
+
+    progress = LineProgress(show=show)
+    return progress
 
 
 def byte_progress(*, step_bytes: int = 50 << 20) -> Callable[[int, int], None]:

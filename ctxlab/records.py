@@ -6,7 +6,7 @@ Records hold numbers as they were measured; `metrics` aggregates them, `frames` 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -164,11 +164,11 @@ class Run:
     run_id: str
     fingerprint: str
     input_identity: str
-    identity: Mapping[str, object]
-    dataset: Dataset
+    identity: Mapping[str, object] = field(repr=False)
+    dataset: Dataset = field(repr=False)
     strategies: tuple[str, ...]
     repeats: int
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...] = field(repr=False)
     counter: str
     client_kind: str
     model_requested: str | None
@@ -177,9 +177,3 @@ class Run:
     incomplete: bool = False
     previews: bool = True
     warnings: tuple[str, ...] = ()
-
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What a notebook shows of a run: its table of metrics, never its texts."""
-        from ctxlab.showing import show_run
-
-        return show_run(self)._repr_mimebundle_()

@@ -18,10 +18,98 @@ def test_public_names_are_listed_sorted_and_documented():
 
 # covers GEN-015
 def test_the_list_of_public_names_is_pinned():
-    assert (
-        ctxlab.__all__
-        == ["Budget", "BudgetError", "Case", "ChatClient", "CtxlabError", "Dataset", "DatasetError", "Empty", "EndpointClient", "Expected", "Fact", "Full", "Generation", "InputError", "IntegrityError", "LocalClient", "LocalModelError", "Message", "NestedLoopError", "NotFoundError", "Pattern", "Prices", "Row", "Run", "Shorten", "Snippet", "StrategyError", "Summarize", "Thresholds", "acompare", "arun", "calls_frame", "cases_frame", "compare", "comparisons_frame", "describe_kinds", "describe_recall_cost", "describe_recall_latency", "evaluate", "evaluate_answers", "evaluations_frame", "facts_frame", "fits_frame", "import_dataset", "judge_answers", "kinds_frame", "ledger_frame", "load_dataset", "load_prices", "local_client", "metrics_frame", "metrics_table", "parse_strategies", "plot_kinds", "plot_recall_cost", "plot_recall_latency", "read_parquet", "request_tokens", "results_frame", "run", "stand_in", "summary_target", "token_counter", "write_parquet"]
-    )
+    assert ctxlab.__all__ == [
+        "Budget",
+        "BudgetError",
+        "Case",
+        "ChatClient",
+        "CtxlabError",
+        "Dataset",
+        "DatasetError",
+        "Empty",
+        "EndpointClient",
+        "Expected",
+        "Fact",
+        "Full",
+        "Generation",
+        "InputError",
+        "IntegrityError",
+        "LocalClient",
+        "LocalModelError",
+        "Message",
+        "NestedLoopError",
+        "NotFoundError",
+        "NotebookError",
+        "ParameterError",
+        "Pattern",
+        "Prices",
+        "Report",
+        "Row",
+        "Run",
+        "Shorten",
+        "Snippet",
+        "StrategyError",
+        "Summarize",
+        "Thresholds",
+        "acompare",
+        "answers_table",
+        "arun",
+        "calls_frame",
+        "cases_frame",
+        "cases_table",
+        "client_from_words",
+        "compare",
+        "comparisons_frame",
+        "dataset_from_words",
+        "describe_kinds",
+        "describe_recall_cost",
+        "describe_recall_latency",
+        "differences_table",
+        "evaluate",
+        "evaluate_answers",
+        "evaluations_frame",
+        "execute_notebook",
+        "facts_frame",
+        "failures",
+        "failures_table",
+        "fates_table",
+        "findings",
+        "fits_frame",
+        "frontier",
+        "import_dataset",
+        "inventions",
+        "judge_answers",
+        "kinds_frame",
+        "kinds_table",
+        "ledger_frame",
+        "limitations",
+        "load_dataset",
+        "load_prices",
+        "local_client",
+        "losses_table",
+        "metrics_frame",
+        "metrics_table",
+        "parse_strategies",
+        "plot_kinds",
+        "plot_recall_cost",
+        "plot_recall_latency",
+        "provenance_table",
+        "read_parquet",
+        "report_notebook",
+        "request_tokens",
+        "results_frame",
+        "run",
+        "show_figure",
+        "show_run",
+        "show_table",
+        "show_text",
+        "stand_in",
+        "summary_target",
+        "thresholds_from_words",
+        "times_table",
+        "token_counter",
+        "write_parquet",
+    ]
 
 
 def test_an_unknown_name_is_an_attribute_error():
@@ -29,9 +117,19 @@ def test_an_unknown_name_is_an_attribute_error():
         ctxlab.nothing
 
 
-HEAVY = (
-    ["pandas", "polars", "matplotlib", "tiktoken", "aiohttp", "scipy", "nbconvert", "IPython", "papermill", "nbclient", "ipykernel"]
-)
+HEAVY = [
+    "pandas",
+    "polars",
+    "matplotlib",
+    "tiktoken",
+    "aiohttp",
+    "scipy",
+    "nbconvert",
+    "IPython",
+    "papermill",
+    "nbclient",
+    "ipykernel",
+]
 
 
 # covers GEN-014
