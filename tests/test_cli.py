@@ -1,0 +1,246 @@
+"""The installed command, as a user runs it: output, exit codes, one line per error."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.loopback import Answer, completion, loopback
+
+ROOT = Path(__file__).parents[1]
+COMMAND = str(Path(sys.executable).parent / "ctxlab")
+CONTINUATION = str(ROOT / "data" / "continuation.jsonl")
+RUN_ID = "20260102T030405123456Z-0123456789ab-01234567"
+
+
+def ctxlab(*arguments, cwd, **environment):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("CTXLAB_")}
+    return subprocess.run(
+        [COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env={**clean, **environment},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+def compare(tmp_path, *arguments, dataset=CONTINUATION, client="stand-in:extractive", **environment):
+    return ctxlab(
+        "compare", "--dataset", dataset, "--client", client, *arguments, cwd=tmp_path, **environment
+    )
+
+
+# covers GEN-034, GEN-040, RUN-084, FRM-030
+def test_compare_gives_its_row_frame_as_json(tmp_path):
+    done = compare(
+        tmp_path, "--format", "json", "--output", "OUT.json",
+        "--strategies", "full,empty,shorten:target_tokens=512,summarize,summarize:generations=4",
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    out = json.loads((tmp_path / "OUT.json").read_text())
+    assert list(out) == ["frame", "version", "run_id", "fingerprint", "counter", "rows"]
+    assert (out["frame"], out["counter"]) == ("results", "utf8_bytes_2")
+    assert len(out["rows"]) == 15
+    assert [row["calls"] for row in out["rows"]] == [1, 1, 1, 2, 5] * 3
+    assert {row["status"] for row in out["rows"]} == {"completed"}
+    assert out["rows"][0]["cost"] is None
+    assert (tmp_path / "runs" / out["run_id"] / "journal.jsonl").exists()
+
+
+# covers GEN-034
+def test_compare_prints_metrics_per_strategy_as_a_table_and_rows_as_csv(tmp_path):
+    table = compare(tmp_path, "--strategies", "full,empty")
+    assert table.returncode == 0
+    lines = table.stdout.splitlines()
+    assert lines[0].startswith("strategy")
+    assert [line.split()[0] for line in lines[1:3]] == ["full", "empty"]
+    assert "a property of the inputs, not of a model" in lines[3]
+    rows = list(
+        csv.DictReader(io.StringIO(compare(tmp_path, "--strategies", "full", "--format", "csv").stdout))
+    )
+    assert [(r["case_id"], r["strategy"], r["cost"]) for r in rows] == [
+        ("debugging", "full", ""), ("pending-work", "full", ""), ("corrected-constraint", "full", ""),
+    ]  # fmt: skip
+
+
+# covers GEN-004, STR-076
+def test_a_comparison_without_full_gets_it_and_shortening_lies_between_full_and_nothing(tmp_path):
+    done = compare(tmp_path, "--strategies", "empty,shorten:target_tokens=512", "--format", "json")
+    rows = json.loads(done.stdout)["rows"]
+    recall = {row["strategy"]: row["context_recall"] for row in rows if row["case_id"] == "debugging"}
+    assert list(recall) == ["full", "empty", "shorten[target_tokens=512]"]
+    assert recall["empty"] == 0 < recall["shorten[target_tokens=512]"] < recall["full"] == 1
+
+
+# covers GEN-035, GEN-040, DAT-122
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--strategies", "fulll"], 2, "error: strategies: 'fulll' is no strategy; allowed is full, empty"),
+        (
+            ["--strategies", "shorten:target=1"],
+            2,
+            "error: strategies: shorten: parameter 'target' is unknown",
+        ),
+        (["--window-tokens", "many"], 2, "error: --window-tokens: expected a valid integer"),
+        (["--window-tokens", "-1"], 2, "error: window_tokens: out of range"),
+        (["--set", "nonsense"], 2, "error: --set: expected NAME=VALUE"),
+        (["--set", "nonsense=1"], 2, "error: threshold: unknown name"),
+        (["--set", "ahead_trigger_share=1.5"], 2, "error: ahead_trigger_share: out of range"),
+        (["--repeats", "0"], 2, "error: repeats: allowed is a whole number from 1 to 100"),
+        (["--concurrency", "1000"], 2, "error: concurrency: allowed"),
+        (["--format", "xml"], 2, "error: --format: allowed is table, json, csv"),
+        (["--output", "none/OUT.json"], 2, "error: --output: the folder does not exist"),
+        (["--client", "endpoint"], 2, "error: --client endpoint: needs --base-url and --model"),
+        (["--client", "gpt-4"], 2, "error: client: allowed is local, endpoint"),
+        (["--client", "stand-in:nobody"], 2, "error: "),
+        (
+            ["--client", "endpoint", "--base-url", "ftp://x", "--model", "m"],
+            2,
+            "error: base URL: must be absolute",
+        ),
+        (["--helper-model", "m"], 2, "error: --helper-model: only with --client endpoint"),
+        (["--prices", "none.json"], 2, "error: none.json: cannot be read"),
+        (["--resume", "yesterday"], 2, "error: --resume: expected a run id"),
+        (["--resume", RUN_ID], 5, f"error: run {RUN_ID}: not found"),
+        (["--nonsense"], 2, "error: No such option"),
+    ],
+    ids=lambda value: "-".join(value)[:40] if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_line_with_its_exit_code_and_nothing_is_written(tmp_path, arguments, code, message):
+    done = compare(tmp_path, *arguments)
+    assert done.returncode == code
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(message)
+    assert len(line) <= 240
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
+
+
+# covers GEN-035, DAT-122, DAT-010
+def test_each_faulty_line_of_a_dataset_is_one_error_line(tmp_path):
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"schema_version": "1.1", "secret": "text"}\nnot json\n')
+    done = compare(tmp_path, dataset=str(path))
+    assert done.returncode == 2
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()] == ["bad.jsonl:1", "bad.jsonl:2"]
+    assert all(line.startswith("error: bad.jsonl:") for line in done.stderr.splitlines())
+    assert "text" not in done.stderr
+    missing = compare(tmp_path, dataset="missing.jsonl")
+    assert missing.returncode == 2
+    assert missing.stderr.startswith("error: missing.jsonl")
+    assert len(missing.stderr.splitlines()) == 1
+
+
+# covers GEN-008, GEN-032, GEN-033, RUN-006
+def test_an_endpoint_is_asked_only_when_it_is_chosen_and_gets_the_key_of_the_environment(tmp_path):
+    with loopback(Answer(body=completion("INC-4821"))) as server:
+        environment = {
+            "CTXLAB_BASE_URL": server.base_url,
+            "CTXLAB_MODEL": "m",
+            "CTXLAB_API_KEY": "s3cret-key",
+        }
+        compare(tmp_path, "--strategies", "full", **environment)
+        assert server.requests == []
+        done = compare(tmp_path, "--strategies", "full", client="endpoint", **environment)
+        assert done.returncode == 0
+        assert {r.headers["authorization"] for r in server.requests} == {"Bearer s3cret-key"}
+        assert len(server.requests) == 3
+    written = b"".join(p.read_bytes() for p in tmp_path.rglob("*") if p.is_file())
+    assert b"s3cret-key" not in written + done.stdout.encode() + done.stderr.encode()
+
+
+# covers GEN-032
+def test_a_bad_default_of_the_environment_fails_the_verb_and_not_its_help(tmp_path):
+    bad = {"CTXLAB_CONCURRENCY": "many"}
+    assert ctxlab("compare", "--help", cwd=tmp_path, **bad).returncode == 0
+    assert compare(tmp_path, **bad).returncode == 2
+
+
+# covers GEN-040, RUN-031
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (Answer(status=500), "platform_http_error"),
+        (
+            Answer(body=b"<html>hello</html>", headers={"content-type": "text/html"}),
+            "malformed_platform_response",
+        ),
+    ],
+    ids=["500", "html"],
+)
+def test_rows_in_error_are_written_and_give_exit_3(tmp_path, answer, kind):
+    with loopback(answer) as server:
+        done = compare(
+            tmp_path, "--base-url", server.base_url, "--model", "m", "--strategies", "full", "--format", "json",
+            client="endpoint",
+        )  # fmt: skip
+    rows = json.loads(done.stdout)["rows"]
+    assert done.returncode == 3
+    assert {(r["status"], r["error_kind"], r["passed"]) for r in rows} == {("error", kind, False)}
+    assert {r["answer_recall"] for r in rows} == {None}
+
+
+# covers GEN-040, RUN-030
+def test_an_endpoint_that_is_down_is_a_row_in_error(tmp_path):
+    done = compare(
+        tmp_path, "--base-url", "http://127.0.0.1:9", "--model", "m", "--strategies", "full", "--format", "json",
+        client="endpoint",
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert {r["error_kind"] for r in json.loads(done.stdout)["rows"]} == {"connection_failure"}
+
+
+# covers GEN-040, BUD-031
+def test_a_window_smaller_than_the_reserves_refuses_every_row_and_sends_nothing(tmp_path):
+    done = compare(tmp_path, "--window-tokens", "2000", "--format", "json")
+    rows = json.loads(done.stdout)["rows"]
+    assert done.returncode == 0
+    assert {(r["status"], r["error_kind"], r["calls"]) for r in rows} == {("refused", "budget_exceeded", 0)}
+    assert {r["context_recall"] for r in rows} == {None}
+
+
+# covers RUN-115
+def test_the_embedded_model_without_its_file_names_the_command_that_brings_it(tmp_path):
+    done = compare(tmp_path, client="local", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert done.returncode == 2
+    assert done.stderr == "error: the embedded model's file is missing: run `ctxlab fetch-model` once\n"
+    named = compare(tmp_path, client="local", CTXLAB_GGUF=str(tmp_path / "none.gguf"))
+    assert (named.returncode, len(named.stderr.splitlines())) == (2, 1)
+    assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").glob("2*"))
+
+
+# covers GEN-040, RUN-046, RUN-077
+def test_an_interrupt_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
+    def answer(request):
+        hangs = len(server.requests) > 4
+        return Answer(silent=True, then="hang") if hangs else Answer(body=completion("INC-4821"))
+
+    with loopback(answer) as server:
+        process = subprocess.Popen(
+            [COMMAND, "compare", "--dataset", CONTINUATION, "--client", "endpoint", "--base-url", server.base_url,
+             "--model", "m", "--strategies", "full,empty", "--concurrency", "2"],
+            cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        while len(server.requests) < 6:
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(timeout=0.05)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+        assert process.returncode == 130
+        (run_id,) = [p.name for p in (tmp_path / "runs" / ".staging").iterdir()]
+        assert err.splitlines()[-1] == f"interrupted; go on with --resume {run_id}"
+        assert "Traceback" not in err
+
+
+def test_help_and_no_arguments(tmp_path):
+    assert "compare" in ctxlab("--help", cwd=tmp_path).stdout
+    assert ctxlab(cwd=tmp_path).returncode in (0, 2)
