@@ -65,8 +65,7 @@ class Budget:
     def sources(self) -> dict[str, Source]:
         """Where each number comes from: `override` if it was given, also when it equals the default."""
         return {
-            name: "default" if isinstance(getattr(self, name), _Default) else "override"
-            for name in SIZES
+            name: "default" if isinstance(getattr(self, name), _Default) else "override" for name in SIZES
         }
 
     def message_allowance_tokens(self, *, evidence_tokens: int = 0) -> int:

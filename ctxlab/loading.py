@@ -104,7 +104,7 @@ class _Reading:
                 return
             if len(self.cases) + self.faulty == MAXIMUM_CASES:
                 raise self.refused("too_many_cases", f"at most {MAXIMUM_CASES}")
-            case = _read_case(text)
+            case = case_from_json(text)
             if case.id in self.line_of:
                 detail = f"{case.id} is the id of line {self.line_of[case.id]} too"
                 raise RuleError("duplicate_id", ("id",), detail)
@@ -145,7 +145,8 @@ def _decoded(line: bytes) -> str:
         raise RuleError("utf8", detail=f"byte {error.start} of the line") from None
 
 
-def _read_case(text: str) -> Case:
+def case_from_json(text: str) -> Case:
+    """The case in one line; raises `RuleError` at the first rule that it breaks."""
     raw = parse_json(text)
     if not isinstance(raw, dict):
         check_depth(raw)

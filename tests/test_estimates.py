@@ -68,6 +68,16 @@ def test_a_request_is_the_sum_of_its_messages_tools_and_guidance():
     assert request_tokens(messages, UTF8_BYTES_2, tools=[TOOL, TOOL], guidance="hello") == 133
 
 
+# covers BUD-020, BUD-025
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("é" * 200, 200), ("é" * 100, 100), ("a" * 200, 100), ("日" * 67, 101)]
+)
+def test_a_text_costs_the_same_for_whoever_shortens_and_whoever_checks(text, tokens):
+    message = Message(role="user", content=text)
+    assert UTF8_BYTES_2(text) == tokens
+    assert message_tokens(message, UTF8_BYTES_2) == request_tokens([message], UTF8_BYTES_2) == 14 + tokens
+
+
 # covers BUD-023
 def test_content_accounting_adds_only_contents_and_the_answer_schema():
     messages = [

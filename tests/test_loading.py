@@ -1,5 +1,6 @@
 import hashlib
 import json
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -219,6 +220,23 @@ def test_loading_takes_at_most_four_times_the_file_and_200_mebibytes(load, tmp_p
     assert len(dataset) == 40
     assert peak < 4 * size + 200 * 2**20
     assert peak < 6 * size  # it streams: one line at a time beside the records, four bytes a character here
+
+
+# covers DAT-125
+def test_sixteen_mebibytes_load_in_five_seconds(load):
+    history = [
+        message for n in range(20) for message in (user(f"Item {n}: " + "word " * 40), asks("a"), tool("a"))
+    ]
+    made = new(
+        messages=[*history, user("?")], facts=[fact(literals=["Item 7"]), fact(id="f2", literals=["Item 9"])]
+    )
+    lines = [
+        json.dumps({**made, "id": f"c{n}"}).encode() for n in range(16 * 2**20 // len(json.dumps(made)) + 1)
+    ]
+    assert sum(map(len, lines)) >= 16 * 2**20
+    start = time.process_time()
+    assert len(load(*lines)) == len(lines)
+    assert time.process_time() - start < 5
 
 
 def test_a_file_that_cannot_be_read_is_named_in_one_line(tmp_path):
