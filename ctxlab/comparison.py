@@ -21,9 +21,10 @@ from ctxlab.dataset import Dataset
 from ctxlab.errors import CtxlabError, InputError, StrategyError
 from ctxlab.estimates import guidance_tokens, tools_tokens
 from ctxlab.evaluators import EVALUATOR_VERSION
+from ctxlab.files import replacing
 from ctxlab.identifiers import IDENTIFIER_RULES_SHA256
 from ctxlab.journal import Header, Journal, read_journal
-from ctxlab.loading import load_dataset
+from ctxlab.loading import dataset_bytes, load_dataset
 from ctxlab.loops import run_blocking
 from ctxlab.messages import canonical_json
 from ctxlab.progress import Progress, Silent, progress_here
@@ -249,6 +250,8 @@ def _open_place(design: Design, runs_dir: str | Path | None, resume: str | None)
     if resume is None:
         directory = experiments.RunDirectory.claim(runs_dir, header.run_id)
         journal = Journal.create(directory.journal, header)
+        if design.dataset.converted:
+            _keep_input(design.dataset, directory)
         return _Place(run_id=header.run_id, directory=directory, journal=journal)
     directory = experiments.RunDirectory.resume(runs_dir, resume)
     try:
@@ -259,6 +262,13 @@ def _open_place(design: Design, runs_dir: str | Path | None, resume: str | None)
         raise
     journal = Journal.reopen(directory.journal, length=recorded.length)
     return _Place(run_id=resume, directory=directory, journal=journal, recorded=recorded)
+
+
+def _keep_input(dataset: Dataset, directory: RunDirectory) -> None:
+    """Write the cases that were made from another format beside the journal; their hash is the dataset's (DAT-141)."""
+    (directory.path / "inputs").mkdir()
+    with replacing(directory.path / "inputs" / "cases.jsonl") as stream:
+        stream.write(dataset_bytes(dataset.cases))
 
 
 def _demand_same(now: Header, then: Header) -> None:

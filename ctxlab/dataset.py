@@ -146,12 +146,14 @@ class Dataset:
         sha256: hash of the exact bytes of the file, hex (DAT-009).
         cases: the cases.
         warnings: one line each, for the reader; they change no exit code (DAT-055).
+        converted: the cases come from another format; a run keeps them among its inputs (DAT-141).
     """
 
     path: str
     sha256: str
     cases: tuple[Case, ...]
     warnings: tuple[str, ...] = ()
+    converted: bool = False
 
     def __len__(self) -> int:
         return len(self.cases)

@@ -79,6 +79,11 @@ class LocalClient:
         return "local"
 
     @property
+    def enforces_schema(self) -> bool:
+        """Its server keeps replies to a JSON schema (STR-093a)."""
+        return True
+
+    @property
     def model(self) -> str:
         """The known model's name, or that of another file without its ending; never a path."""
         path = self.file

@@ -347,3 +347,16 @@ def _canonical(payload):
     from ctxlab.messages import canonical_json
 
     return canonical_json(payload).encode()
+
+
+# covers DAT-141
+def test_converted_cases_are_kept_among_the_inputs_and_their_hash_is_the_datasets(tmp_path):
+    from ctxlab.loading import dataset_bytes, load_dataset
+
+    made = dataset(1)
+    content = dataset_bytes(made.cases)
+    converted = replace(made, sha256=experiments.hashlib.sha256(content).hexdigest(), converted=True)
+    result = run(converted, "full", client="stand-in:echo", runs_dir=tmp_path, progress=False)
+    kept = load_dataset(Path(result.directory) / "inputs" / "cases.jsonl")
+    assert kept.sha256 == read_journal(Path(result.directory) / "journal.jsonl").header.dataset_sha256
+    assert kept.cases == made.cases

@@ -9,16 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 from ctxlab.dataset import Dataset
 from ctxlab.errors import DatasetError, InputError, LineError
+from ctxlab.importers.qmsum import import_qmsum
 from ctxlab.importers.results import ImportResult, ImportRow
+from ctxlab.importers.swe_agent import import_swe_agent
 from ctxlab.importers.tau_bench import import_tau_bench
 from ctxlab.loading import MAXIMUM_CASES, dataset_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["IMPORTERS", "ImportResult", "ImportRow", "import_dataset", "import_tau_bench"]
+__all__ = [
+    "IMPORTERS",
+    "ImportResult",
+    "ImportRow",
+    "import_dataset",
+    "import_qmsum",
+    "import_swe_agent",
+    "import_tau_bench",
+]
 
-IMPORTERS: Mapping[str, Callable[..., ImportResult]] = {"tau_bench": import_tau_bench}
+IMPORTERS: Mapping[str, Callable[..., ImportResult]] = {
+    "qmsum": import_qmsum,
+    "swe_agent": import_swe_agent,
+    "tau_bench": import_tau_bench,
+}
 """The importer of each format by its name, as `--dataset-format` takes it."""
 
 
@@ -38,4 +52,6 @@ def import_dataset(path: str | Path, dataset_format: str, **options: Any) -> Dat
         detail = f"at most {MAXIMUM_CASES}"
         raise DatasetError([LineError(file=name, line=1, field="-", rule="too_many_cases", detail=detail)])
     digest = hashlib.sha256(dataset_bytes(result.cases)).hexdigest()
-    return Dataset(path=str(path), sha256=digest, cases=result.cases, warnings=result.warnings)
+    return Dataset(
+        path=str(path), sha256=digest, cases=result.cases, warnings=result.warnings, converted=True
+    )
