@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ctxlab.metrics import Metrics
     from ctxlab.paired import Comparison, Metric
-    from ctxlab.records import Run
+    from ctxlab.records import Row, Run
 
 COSTS = {
     "cost": "a cost of {} in the currency of the prices",
@@ -42,9 +42,9 @@ def failures(run: Run) -> tuple[str, ...]:
     }  # fmt: skip
     told = ", ".join(f"{number:,} {name}" for name, number in counts.items())
     bad = Counter(
-        (row.strategy, row.status.replace("_", " "), row.reason or row.error_kind or "no reason recorded")
+        (row.strategy, _BAD[row.status], _why(row) or "no reason recorded")
         for row in run.rows
-        if row.status in ("refused", "error", "not_run")
+        if row.status in _BAD
     )
     each = [
         f"{strategy}: {n:,} {status} ({reason.replace('_', ' ')})"
@@ -52,6 +52,14 @@ def failures(run: Run) -> tuple[str, ...]:
     ]
     interrupted = ["The run was interrupted: its numbers are those of a part."] if run.incomplete else []
     return f"Of {total.rows:,} rows: {told}.", *interrupted, *each
+
+
+_BAD = {"refused": "refused", "error": "in error", "not_run": "not run"}
+
+
+def _why(row: Row) -> str | None:
+    """The reason of a refusal, the kind of an error."""
+    return row.error_kind or row.reason if row.status == "error" else row.reason or row.error_kind
 
 
 # Findings
@@ -106,7 +114,7 @@ def _finding(run: Run, group: Metrics, against: Comparison | None, recall: str, 
     where = "answer" if recall == "answer_recall" else "context"
     hits_of = measures.answer_hits if where == "answer" else measures.context_hits
     hits = measures.pooled(h for row in run.rows if row.strategy == group.strategy and (h := hits_of(row)))
-    kept = f"no row with a recall of the {where}"
+    kept = f"no {where} recall"
     if hits is not None:
         kept = f"{hits.found:,} of {hits.facts:,} facts in the {where} ({where} recall {shown(hits.share, 'share')})"
     price = COSTS[cost].format(shown(_rounded(getattr(group, cost)), "count"))

@@ -43,7 +43,7 @@ def test_failures_are_counted_by_strategy_and_reason():
         "Of 4 rows: 2 completed, 1 refused, 1 in error, 0 not run.",
         "The run was interrupted: its numbers are those of a part.",
         "empty: 1 refused (pinned too large)",
-        "full: 1 error (timeout)",
+        "full: 1 in error (timeout)",
     )
 
 
@@ -75,7 +75,7 @@ def test_findings_tell_recall_cost_and_the_paired_difference():
 def test_a_strategy_without_answers_has_a_sentence_too():
     run = make_run(answered(0), refused_row(CASES[0], strategy="summarize"))
     assert (
-        findings(run)[1] == "summarize: no row with a recall of the answer, 0 sent tokens; no pair with full."
+        findings(run)[1] == "summarize: no answer recall, 0 sent tokens; no pair with full."
     )
 
 
