@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -167,8 +168,8 @@ def _walk(value: Any) -> Iterator[tuple[Path, Any]]:
 
 
 def _repeated(items: list[tuple[str, Any]]) -> str:
-    seen: set[str] = set()
-    return next(key for key, _ in items if key in seen or seen.add(key))
+    counts = Counter(key for key, _ in items)
+    return next(key for key, count in counts.items() if count > 1)
 
 
 def _check_surrogates(value: Any) -> None:

@@ -183,10 +183,10 @@ def test_identifiers_are_disjoint_in_order_and_stand_in_the_text(text):
      " ", "0f", "a://", "“a", "a@", "\\a", "日", "é", "A-", "1,", "v1", "a::", "a.py:1"],
 )  # fmt: skip
 def test_a_hostile_run_takes_time_in_proportion_to_its_length(unit):
-    text = unit * (250_000 // len(unit))
+    text = unit * (100_000 // len(unit))
     start = time.process_time()
     identifiers(text)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 1
 
 
 # covers STR-160
