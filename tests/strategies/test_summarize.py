@@ -241,7 +241,7 @@ def test_the_prompt_says_what_to_keep_and_what_not_to_do(form):
 
 # covers STR-093a
 def test_slots_are_sent_as_a_schema_where_it_is_enforced_and_rendered_back_to_sections():
-    names = [name for name, _ in SECTIONS]
+    names = [name for name, _, _ in SECTIONS]
     reply = json.dumps({**dict.fromkeys(names, ""), "Constraints": "port 8080 ", "Failures": "none seen"})
     helper = Scripted(reply, enforces_schema=True)
     fitted = summarize(helper, form="slots")
