@@ -290,8 +290,8 @@ async def _experiment(
     try:
         async with AsyncExitStack() as stack:
             plan = await _plan(design, place, stack, show)
+            began = True  # from here on somebody may know the run's id, and ask for it in a resume
             show.begin(run_id=place.run_id, rows=len(design.dataset) * len(plan.strategies) * plan.repeats)
-            began = True
             outcome = await run_rows(plan)
     except BaseException:
         if place.journal is not None and place.directory is not None:
