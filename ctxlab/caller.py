@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import random
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ctxlab.calls import request_sha256
+from ctxlab.calls import ChatRequest, Generation, request_sha256
 from ctxlab.errors import CallError, CtxlabError
 from ctxlab.estimates import request_tokens
 from ctxlab.journal import Entry, Slot
+from ctxlab.messages import Message
 from ctxlab.records import Call
 from ctxlab.retries import RetryPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from ctxlab.calls import ChatClient, ChatRequest, ChatSession, Reply
+    from ctxlab.calls import ChatClient, ChatSession, Reply
     from ctxlab.journal import Journal
     from ctxlab.tokens import Counter
 
@@ -49,6 +51,19 @@ class RowLog:
 
 
 row_at_work: ContextVar[RowLog] = ContextVar("row_at_work")
+
+
+async def warm_up(caller: Caller, *, requests: int) -> None:
+    """Send a few short requests that belong to no row; they are journaled and otherwise forgotten (RUN-057)."""
+    request = ChatRequest(
+        messages=(Message(role="user", content="Say hello."),),
+        generation=Generation(max_tokens=1),
+        stage="warmup",
+    )
+    for number in range(requests):
+        row_at_work.set(RowLog(case_id="-", strategy="-", repeat=number, allowance_tokens=None))
+        with suppress(CallError):
+            await caller.complete(request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

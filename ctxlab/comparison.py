@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctxlab import experiments
 from ctxlab.budget import SIZES, Budget
-from ctxlab.caller import Caller
+from ctxlab.caller import Caller, warm_up
 from ctxlab.calls import ChatClient, Generation
 from ctxlab.choices import client_from_words
 from ctxlab.dataset import Dataset
@@ -68,6 +68,7 @@ class Design:
     max_attempts: int = 1
     stream: bool = False
     shuffle_seed: int | None = None
+    warmup: int = 0
     tools: tuple[Mapping[str, Any], ...] = ()
     guidance: str | None = None
     prices: Prices | None = None
@@ -124,6 +125,7 @@ async def arun(
     max_attempts: int = 1,
     stream: bool = False,
     shuffle_seed: int | None = None,
+    warmup: int = 0,
     tools: Sequence[Mapping[str, Any]] = (),
     guidance: str | None = None,
     prices: Prices | None = None,
@@ -146,6 +148,7 @@ async def arun(
         max_attempts: 1 to 10; from 2 on busy platforms and lost connections are asked again.
         stream: ask for server-sent events and measure the time to the first token.
         shuffle_seed: permutes the order of work, never of rows.
+        warmup: requests sent before the rows; they are in the journal and in no frame.
         tools: tool definitions, sent with every main request.
         guidance: trailing guidance, sent with every main request.
         prices: what tokens cost, for the cost columns; without them cost is null.
@@ -180,6 +183,7 @@ async def arun(
         max_attempts=max_attempts,
         stream=stream,
         shuffle_seed=shuffle_seed,
+        warmup=warmup,
         tools=tuple(tools),
         guidance=guidance,
         prices=prices,
@@ -292,6 +296,8 @@ async def _experiment(
             plan = await _plan(design, place, stack, show)
             began = True  # from here on somebody may know the run's id, and ask for it in a resume
             show.begin(run_id=place.run_id, rows=len(design.dataset) * len(plan.strategies) * plan.repeats)
+            if plan.caller is not None:
+                await warm_up(plan.caller, requests=design.warmup)
             outcome = await run_rows(plan)
     except BaseException:
         if place.journal is not None and place.directory is not None:

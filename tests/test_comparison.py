@@ -360,3 +360,41 @@ def test_converted_cases_are_kept_among_the_inputs_and_their_hash_is_the_dataset
     kept = load_dataset(Path(result.directory) / "inputs" / "cases.jsonl")
     assert kept.sha256 == read_journal(Path(result.directory) / "journal.jsonl").header.dataset_sha256
     assert kept.cases == made.cases
+
+
+# covers RUN-057
+def test_warm_up_requests_are_in_the_journal_and_in_no_frame(tmp_path):
+    result = run(dataset(1), "full", client="stand-in:echo", warmup=3, runs_dir=tmp_path, progress=False)
+    recorded = read_journal(Path(result.directory) / "journal.jsonl").entries
+    assert [entry.stage for entry in recorded.values()] == ["warmup", "warmup", "warmup", "main"]
+    assert len(result.rows) == 1
+    assert len(result.rows[0].calls) == 1
+
+
+# covers RUN-043, STR-100
+def test_a_repeat_differs_from_another_in_its_index_only():
+    result = run(dataset(1), "full", client="stand-in:extractive", repeats=3, runs_dir=None, progress=False)
+    frame = stable(results_frame(result))
+    assert list(frame["repeat"]) == [0, 1, 2]
+    assert frame.drop(columns="repeat").drop_duplicates().shape[0] == 1
+
+
+# covers BUD-063, BUD-064
+def test_summaries_of_another_model_are_estimated_by_its_counter_and_carry_no_cap():
+    from ctxlab.client import EndpointClient
+    from tests.loopback import Answer, completion, loopback
+
+    with loopback(Answer(body=completion("X-10 short"))) as server:
+        main = EndpointClient(base_url=server.base_url, model="unknown-model")
+        result = run(
+            dataset(1), "summarize", client=main, helper_client=replace(main, model="gpt-4o"),
+            runs_dir=None, progress=False,
+        )  # fmt: skip
+    helper, answer = result.rows[1].calls
+    assert [(r.json["model"], r.json.get("max_tokens")) for r in server.requests[1:]] == [
+        ("gpt-4o", None), ("unknown-model", None),
+    ]  # fmt: skip
+    prompt = server.requests[1].json["messages"][0]["content"]
+    assert helper.estimated_tokens == 12 + 1 + token_counter("gpt-4o")(prompt)
+    assert answer.estimated_tokens == result.rows[1].request_tokens
+    assert (helper.model_requested, answer.model_requested) == ("gpt-4o", "unknown-model")
