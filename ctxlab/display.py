@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from ctxlab.frames import attributes
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ctxlab.records import Run
 
 UNKNOWN = "unavailable"
+HEADING_CHARACTERS = 9
 NOTHING = "\N{EN DASH}"
 """Stands where a value does not apply, such as the error of a row that has none."""
 
@@ -99,10 +101,16 @@ def as_strings(frame: pd.DataFrame, columns: Sequence[tuple[str, str, str]]) -> 
 
 
 def as_text(table: pd.DataFrame) -> str:
-    """A frame of strings as aligned lines; the first column to the left, the others to the right."""
-    names = list(table.columns)
-    lines = [names, *([str(value) for value in row] for row in table.itertuples(index=False))]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(names))]
+    """A frame of strings as aligned lines; the first column to the left, the others to the right.
+
+    Headings of several words take several lines, so that the columns stay narrow.
+    """
+    headings = [wrap(str(name), HEADING_CHARACTERS, break_long_words=False) for name in table.columns]
+    height = max(map(len, headings), default=0)
+    padded = [[""] * (height - len(heading)) + heading for heading in headings]
+    lines = [list(line) for line in zip(*padded, strict=True)]
+    lines += [[str(value) for value in row] for row in table.itertuples(index=False)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(headings))]
     return "\n".join(_aligned(line, widths) for line in lines)
 
 
