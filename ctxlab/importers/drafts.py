@@ -26,7 +26,7 @@ MAXIMUM_LITERAL_CHARACTERS = 1024
 
 def import_records(
     path: str | Path,
-    convert: Callable[[Any], list[Draft]],
+    convert: Callable[[Any], Sequence[Draft | SkippedError]],
     *,
     name: str,
     on_long: OnLong,
@@ -37,7 +37,7 @@ def import_records(
 
     Args:
         path: the source file.
-        convert: the drafts of one record; raises `SkippedError` if it gives none.
+        convert: the drafts of one record, and why parts of it give none; raises `SkippedError` if nothing does.
         name: name of the format, the beginning of every case id and the category.
         on_long: what becomes of a record with more messages than a case may hold.
         keep_unscored: keep records without expectations and facts, tagged `unscored`.
@@ -51,9 +51,12 @@ def import_records(
         except SkippedError as skipped:
             rows.append(ImportRow(record=number, part=1, case_id=None, reason=skipped.reason))
             continue
+        several = sum(isinstance(draft, Draft) for draft in drafts) > 1
         for part, draft in enumerate(drafts, 1):
-            case_id = f"{name}-{number:06}" + (f"-{part}" if len(drafts) > 1 else "")
+            case_id = f"{name}-{number:06}" + (f"-{part}" if several else "")
             try:
+                if isinstance(draft, SkippedError):
+                    raise draft
                 case = _case(draft, case_id, name, on_long=on_long, keep_unscored=keep_unscored)
             except SkippedError as skipped:
                 rows.append(ImportRow(record=number, part=part, case_id=None, reason=skipped.reason))
