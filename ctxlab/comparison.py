@@ -6,29 +6,25 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctxlab import experiments
-from ctxlab.budget import SIZES, Budget
+from ctxlab.budget import Budget
 from ctxlab.caller import Caller, warm_up
 from ctxlab.calls import ChatClient, Generation
 from ctxlab.choices import client_from_words
 from ctxlab.dataset import Dataset
+from ctxlab.design import Design
 from ctxlab.errors import CtxlabError, InputError, StrategyError
 from ctxlab.estimates import guidance_tokens, tools_tokens
-from ctxlab.evaluators import EVALUATOR_VERSION
 from ctxlab.files import replacing
-from ctxlab.identifiers import IDENTIFIER_RULES_SHA256
 from ctxlab.journal import Header, Journal, read_journal
 from ctxlab.loading import dataset_bytes, load_dataset
 from ctxlab.loops import run_blocking
-from ctxlab.messages import canonical_json
 from ctxlab.progress import Progress, Silent, progress_here
-from ctxlab.prompts import PROMPT_VERSION, prompts_sha256
 from ctxlab.records import Run
 from ctxlab.retries import RetryPolicy
 from ctxlab.runner import Plan, run_rows
@@ -50,65 +46,6 @@ if TYPE_CHECKING:
 DEFAULT_STRATEGIES = "full,empty,shorten:target_tokens=512,summarize,summarize:generations=4"
 MOST_WORKERS = 256
 MOST_REPEATS = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Design:
-    """What is compared and how: the part of a run that its fingerprint speaks of."""
-
-    dataset: Dataset
-    strategies: tuple[Strategy, ...]
-    client: ChatClient | None
-    helper: ChatClient | None
-    budget: Budget
-    counter: Counter
-    generation: Generation = field(default_factory=Generation)
-    repeats: int = 1
-    concurrency: int = 1
-    max_attempts: int = 1
-    stream: bool = False
-    shuffle_seed: int | None = None
-    warmup: int = 0
-    tools: tuple[Mapping[str, Any], ...] = ()
-    guidance: str | None = None
-    prices: Prices | None = None
-
-    @property
-    def client_kind(self) -> str:
-        """The client's kind, `offline` without one."""
-        return "offline" if self.client is None else self.client.kind
-
-    def identity(self) -> dict[str, object]:
-        """Everything that shapes the results, as one object for the fingerprint (EXP-003)."""
-        generation = self.generation
-        return {
-            "dataset": self.dataset.sha256,
-            "models": {
-                "main": self.client.model if self.client else None,
-                "helper": self.helper.model if self.helper else None,
-            },
-            "generation": [generation.temperature, generation.max_tokens, generation.seed],
-            "repeats": self.repeats,
-            "strategies": [
-                {"name": s.name, "kind": s.kind, "parameters": getattr(s, "parameters", {})}
-                for s in self.strategies
-            ],
-            "budget": {name: int(getattr(self.budget, name)) for name in SIZES},
-            "thresholds": self.budget.thresholds.canonical(),
-            "counter": [self.counter.name, self.counter.vocabulary_sha256],
-            "accounting": "chat",
-            "prompts": [PROMPT_VERSION, prompts_sha256()],
-            "identifier_rules": IDENTIFIER_RULES_SHA256,
-            "evaluators": EVALUATOR_VERSION,
-            "client": [self.client_kind, "streaming" if self.stream else "buffered"],
-            "endpoint_model": self.client.endpoint if self.client_kind == "local" and self.client else None,
-            "attempts": self.max_attempts,
-            "concurrency": self.concurrency,
-            "timeout_s": getattr(self.client, "timeout_s", None),
-            "tools": hashlib.sha256(canonical_json(list(self.tools)).encode()).hexdigest(),
-            "guidance": hashlib.sha256((self.guidance or "").encode()).hexdigest(),
-            "commit": experiments.package_commit(),
-        }
 
 
 async def arun(

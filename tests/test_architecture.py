@@ -18,7 +18,7 @@ LAYERS = [
     ["facts", "measures", "caller"],
     ["dataset_rules", "loading", "importers"],
     ["evaluators", "metrics"],
-    ["paired", "runner"],
+    ["paired", "runner", "design"],
     ["frames", "plot_labels", "progress"],
     ["answers", "plots", "display", "choices", "showing", "tables", "sentences"],
     ["comparison"],

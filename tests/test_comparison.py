@@ -14,7 +14,8 @@ import pytest
 from ctxlab import experiments
 from ctxlab.budget import Budget
 from ctxlab.calls import Generation
-from ctxlab.comparison import Design, arun, run
+from ctxlab.comparison import arun, run
+from ctxlab.design import Design
 from ctxlab.errors import InputError, IntegrityError, NotFoundError, StrategyError
 from ctxlab.frames import read_parquet, results_frame
 from ctxlab.journal import read_journal

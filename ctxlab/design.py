@@ -1,0 +1,82 @@
+"""What is compared and how: the part of a run that its fingerprint speaks of."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ctxlab import experiments
+from ctxlab.budget import SIZES, Budget
+from ctxlab.calls import ChatClient, Generation
+from ctxlab.dataset import Dataset
+from ctxlab.evaluators import EVALUATOR_VERSION
+from ctxlab.identifiers import IDENTIFIER_RULES_SHA256
+from ctxlab.messages import canonical_json
+from ctxlab.prompts import PROMPT_VERSION, prompts_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ctxlab.prices import Prices
+    from ctxlab.strategies.base import Strategy
+    from ctxlab.tokens import Counter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """What is compared and how: the part of a run that its fingerprint speaks of."""
+
+    dataset: Dataset
+    strategies: tuple[Strategy, ...]
+    client: ChatClient | None
+    helper: ChatClient | None
+    budget: Budget
+    counter: Counter
+    generation: Generation = field(default_factory=Generation)
+    repeats: int = 1
+    concurrency: int = 1
+    max_attempts: int = 1
+    stream: bool = False
+    shuffle_seed: int | None = None
+    warmup: int = 0
+    tools: tuple[Mapping[str, Any], ...] = ()
+    guidance: str | None = None
+    prices: Prices | None = None
+
+    @property
+    def client_kind(self) -> str:
+        """The client's kind, `offline` without one."""
+        return "offline" if self.client is None else self.client.kind
+
+    def identity(self) -> dict[str, object]:
+        """Everything that shapes the results, as one object for the fingerprint (EXP-003)."""
+        generation = self.generation
+        return {
+            "dataset": self.dataset.sha256,
+            "models": {
+                "main": self.client.model if self.client else None,
+                "helper": self.helper.model if self.helper else None,
+            },
+            "generation": [generation.temperature, generation.max_tokens, generation.seed],
+            "repeats": self.repeats,
+            "strategies": [
+                {"name": s.name, "kind": s.kind, "parameters": getattr(s, "parameters", {})}
+                for s in self.strategies
+            ],
+            "budget": {name: int(getattr(self.budget, name)) for name in SIZES},
+            "thresholds": self.budget.thresholds.canonical(),
+            "counter": [self.counter.name, self.counter.vocabulary_sha256],
+            "accounting": "chat",
+            "prompts": [PROMPT_VERSION, prompts_sha256()],
+            "identifier_rules": IDENTIFIER_RULES_SHA256,
+            "evaluators": EVALUATOR_VERSION,
+            "client": [self.client_kind, "streaming" if self.stream else "buffered"],
+            "endpoint_model": self.client.endpoint if self.client_kind == "local" and self.client else None,
+            "attempts": self.max_attempts,
+            "concurrency": self.concurrency,
+            "timeout_s": getattr(self.client, "timeout_s", None),
+            "tools": hashlib.sha256(canonical_json(list(self.tools)).encode()).hexdigest(),
+            "guidance": hashlib.sha256((self.guidance or "").encode()).hexdigest(),
+            "commit": experiments.package_commit(),
+        }
