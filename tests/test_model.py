@@ -62,14 +62,18 @@ def test_the_embedded_model_recalls_the_facts_from_the_full_context_only(main_jo
     assert empty.answer_recall_pooled <= Fraction(1, 10)
     assert empty.context_recall_pooled < shorten.context_recall_pooled < full.context_recall_pooled
     assert seconds < 20 * 60
-    assert all(1200 <= row.main_call.usage.prompt_tokens <= 1800 for row in result.rows if row.strategy == "full")
+    assert all(
+        1200 <= row.main_call.usage.prompt_tokens <= 1800 for row in result.rows if row.strategy == "full"
+    )
 
 
 # covers RUN-016, RUN-018, RUN-115, GEN-012
 def test_tokens_are_those_that_a_recording_proxy_saw(main_job):
     result, requests, replies, _ = main_job
     calls = [call for row in result.rows for call in row.calls]
-    assert [call.usage.prompt_tokens for call in calls] == [reply["usage"]["prompt_tokens"] for reply in replies]
+    assert [call.usage.prompt_tokens for call in calls] == [
+        reply["usage"]["prompt_tokens"] for reply in replies
+    ]
     assert [call.usage.completion_tokens for call in calls] == [
         reply["usage"]["completion_tokens"] for reply in replies
     ]
@@ -77,7 +81,7 @@ def test_tokens_are_those_that_a_recording_proxy_saw(main_job):
     assert {request.json["cache_prompt"] for request in requests} == {False}
     assert {request.json["max_tokens"] for request in requests} == {1000}
     frame = metrics_frame(result)
-    totals = {name: 0 for name in result.strategies}
+    totals = dict.fromkeys(result.strategies, 0)
     for row in result.rows:
         for call in row.calls:
             totals[row.strategy] += call.usage.prompt_tokens

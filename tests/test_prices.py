@@ -80,7 +80,7 @@ def test_a_price_file_is_read_strictly(tmp_path):
         with pytest.raises(InputError, match=f"prices.json: {field}"):
             load_prices(path)
     path.write_text("{")
-    with pytest.raises(InputError, match="prices.json"):
+    with pytest.raises(InputError, match=r"prices\.json"):
         load_prices(path)
     with pytest.raises(InputError, match="cannot be read"):
         load_prices(tmp_path / "none.json")

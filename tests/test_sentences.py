@@ -74,9 +74,7 @@ def test_findings_tell_recall_cost_and_the_paired_difference():
 
 def test_a_strategy_without_answers_has_a_sentence_too():
     run = make_run(answered(0), refused_row(CASES[0], strategy="summarize"))
-    assert (
-        findings(run)[1] == "summarize: no answer recall, 0 sent tokens; no pair with full."
-    )
+    assert findings(run)[1] == "summarize: no answer recall, 0 sent tokens; no pair with full."
 
 
 def test_below_two_pairs_there_is_no_interval():
