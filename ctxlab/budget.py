@@ -18,10 +18,26 @@ from ctxlab.thresholds import share_tokens
 MAXIMUM_TOKENS = 2**63 - 1
 Source = Literal["default", "override"]
 Profile = Literal["compact", "standard"]
+CalibrationRule = Literal["additive", "ratio"]
 
 
 class _Default(int):
     """A number that nobody chose: equal to the same number as an override, and told apart by its type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """Where calibration tokens come from (BUD-086).
+
+    Attributes:
+        rule: how they follow from the samples.
+        samples: how many samples there were.
+        capped: the samples ask for more than the share of the window that calibration may take.
+    """
+
+    rule: CalibrationRule
+    samples: int
+    capped: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +47,7 @@ class Budget:
     Attributes:
         tool_tokens, guidance_tokens: what every main request of the run carries besides its messages.
         thresholds: the numbers that strategies go by within the budget.
+        calibration: how `calibration_tokens` was found; null if they were not learned from samples.
     """
 
     window_tokens: int = _Default(8192)
@@ -41,6 +58,7 @@ class Budget:
     tool_tokens: int = _Default(0)
     guidance_tokens: int = _Default(0)
     thresholds: Thresholds = field(default_factory=Thresholds)
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         for name in SIZES:
@@ -83,7 +101,7 @@ class Budget:
         return replace(self, output_reserve_tokens=tokens)
 
 
-SIZES = tuple(f.name for f in fields(Budget) if f.name != "thresholds")
+SIZES = tuple(f.name for f in fields(Budget) if isinstance(f.default, _Default))
 """The fields of a budget that are sizes in tokens."""
 
 

@@ -71,6 +71,7 @@ class Caller:
     """A client at work in a run.
 
     Attributes:
+        endpoint: the client's endpoint, which a client may have to work out; stands in every call.
         recorded: attempts of an earlier part of the run; one is reused if slot and request agree (RUN-073).
         retry: when an attempt is repeated, and after how long.
         sleep, chance: injectable, so that tests neither wait nor guess.
@@ -79,6 +80,7 @@ class Caller:
     client: ChatClient
     session: ChatSession
     counter: Counter
+    endpoint: str | None = None
     journal: Journal | None = None
     recorded: Mapping[Slot, Entry] = field(default_factory=dict)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
@@ -165,4 +167,5 @@ class Caller:
             finish_reason=entry.finish_reason,
             reused=reused,
             reached=entry.reached,
+            endpoint=self.endpoint,
         )

@@ -284,6 +284,7 @@ async def _caller(
         client=client,
         session=await stack.enter_async_context(client.open()),
         counter=counter,
+        endpoint=client.endpoint,
         journal=place.journal,
         recorded=place.recorded.entries if place.recorded else {},
         retry=RetryPolicy(max_attempts=design.max_attempts),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter as Tally
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ctxlab import measures
 from ctxlab.budget import Budget
+from ctxlab.calibration import run_samples
 from ctxlab.facts import fact_warnings
 from ctxlab.messages import Synthetic, call_groups
 from ctxlab.metrics import kind_metrics, metrics
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from ctxlab.calibration import Key
     from ctxlab.dataset import Case, Dataset
     from ctxlab.metrics import By
     from ctxlab.records import Call, EvaluatorResult, FactResult, Row, Run
@@ -30,8 +33,8 @@ if TYPE_CHECKING:
     from ctxlab.tokens import Counter
 
 __all__ = [
-    "calls_frame", "cases_frame", "comparisons_frame", "evaluations_frame", "facts_frame", "fits_frame",
-    "kinds_frame", "ledger_frame", "metrics_frame", "read_parquet", "results_frame", "run_frames",
+    "calibration_frame", "calls_frame", "cases_frame", "comparisons_frame", "evaluations_frame", "facts_frame",
+    "fits_frame", "kinds_frame", "ledger_frame", "metrics_frame", "read_parquet", "results_frame", "run_frames",
     "write_parquet",
 ]  # fmt: skip
 
@@ -67,6 +70,20 @@ def ledger_frame(run: Run) -> pd.DataFrame:
 def calls_frame(run: Run) -> pd.DataFrame:
     """One row per attempt of every call (`calls`)."""
     return _frame("calls", run, (_call(run, row, call) for row in run.rows for call in row.calls))
+
+
+def calibration_frame(run: Run, *, cached_included: bool = True) -> pd.DataFrame:
+    """One row per kept sample of estimated and reported input (`calibration`); `order` counts within its key.
+
+    `cached_included` as in `run_samples`.
+    """
+    seen: Tally[Key] = Tally()
+    records = []
+    for sample in run_samples(run, cached_included=cached_included):
+        endpoint, model = sample.key
+        records.append({**_values(sample), "endpoint": endpoint, "model": model, "order": seen[sample.key]})
+        seen[sample.key] += 1
+    return _frame("calibration", run, records)
 
 
 def metrics_frame(
@@ -119,6 +136,7 @@ def run_frames(run: Run, *, ledger: bool = False) -> dict[str, pd.DataFrame]:
         "facts": facts_frame,
         "fits": fits_frame,
         "calls": calls_frame,
+        "calibration": calibration_frame,
         "metrics": metrics_frame,
         "kinds": kinds_frame,
     }

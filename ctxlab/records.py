@@ -32,6 +32,7 @@ class Call:
         outcome: `completed` or `error`; `error_kind` and `http_status` belong to the latter.
         reused: taken from the journal of an earlier part of the run, not sent again.
         reached: whether the request may have reached the platform (RUN-095).
+        endpoint: identity of the endpoint, for calibration (BUD-080); null if it is not known.
     """
 
     call_index: int
@@ -53,6 +54,7 @@ class Call:
     finish_reason: str | None
     reused: bool = False
     reached: bool = True
+    endpoint: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

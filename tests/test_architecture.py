@@ -15,7 +15,7 @@ LAYERS = [
     ["prompts", "sending", "tabulate", "strategies.base"],
     ["client", "fetch", "records"],
     ["strategies", "local", "standins", "prices"],
-    ["facts", "measures", "caller"],
+    ["facts", "measures", "caller", "calibration"],
     ["dataset_rules", "loading", "importers"],
     ["evaluators", "metrics"],
     ["paired", "runner", "design"],

@@ -75,6 +75,7 @@ class Receipt:
     reason: str | None = None
     accounting: str = "chat"
     calibration_rule: str | None = None
+    calibration_samples: int | None = None
     calibration_capped: bool | None = None
     target_tokens: int | None = None
     plan_reason: str | None = None

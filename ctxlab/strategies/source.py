@@ -140,7 +140,7 @@ def _receipt(
     helper_calls: tuple[HelperCall, ...],
     ledger: tuple[Span, ...],
 ) -> Receipt:
-    budget = source.budget
+    budget, calibration = source.budget, source.budget.calibration
     values: dict[str, Any] = {
         "strategy": strategy,
         "parameters": parameters,
@@ -150,6 +150,9 @@ def _receipt(
         "protocol_reserve_tokens": budget.protocol_reserve_tokens,
         "safety_reserve_tokens": budget.safety_reserve_tokens,
         "calibration_tokens": budget.calibration_tokens,
+        "calibration_rule": calibration.rule if calibration else None,
+        "calibration_samples": calibration.samples if calibration else None,
+        "calibration_capped": calibration.capped if calibration else None,
         "allowance_tokens": budget.allowance_tokens,
         "message_allowance_tokens": source.message_allowance_tokens,
         "tool_tokens": budget.tool_tokens,
