@@ -19,7 +19,7 @@ LAYERS = [
     ["dataset_rules", "loading", "importers"],
     ["evaluators", "metrics"],
     ["paired", "runner", "design"],
-    ["frames", "plot_labels", "progress"],
+    ["frames", "plot_labels", "progress", "allowances"],
     ["answers", "plots", "display", "choices", "showing", "tables", "sentences"],
     ["comparison"],
     ["parameters", "safe_html", "page", "engine", "notebooks"],
