@@ -63,6 +63,25 @@ OutputOption = Annotated[
 ]
 
 
+def print_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"ctxlab {version('ctxlab')}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and leave."),
+    ] = False,
+) -> None:
+    """Measure what a context policy loses."""
+
+
 @app.command()
 def compare(
     context: typer.Context,

@@ -241,6 +241,23 @@ def test_an_interrupt_keeps_what_is_finished_and_says_how_to_go_on(tmp_path):
         assert "Traceback" not in err
 
 
-def test_help_and_no_arguments(tmp_path):
+def test_help_version_and_no_arguments(tmp_path):
     assert "compare" in ctxlab("--help", cwd=tmp_path).stdout
-    assert ctxlab(cwd=tmp_path).returncode in (0, 2)
+    assert "compare" in ctxlab(cwd=tmp_path).stdout
+    version = ctxlab("--version", cwd=tmp_path)
+    assert (version.returncode, version.stdout) == (0, "ctxlab 0.1.0\n")
+
+
+# covers DAT-140
+def test_a_record_that_gives_no_case_is_named(tmp_path):
+    runs = [
+        {"task_id": 1, "reward": 1.0, "info": {"task": {"actions": actions, "outputs": []}}, "traj": traj}
+        for actions, traj in (
+            ([{"name": "book", "kwargs": {"code": "AB12CD"}}], [{"role": "user", "content": "Book AB12CD."}]),
+            ([], [{"role": "user", "content": "Nothing to do."}]),
+        )
+    ]
+    path = tmp_path / "runs.jsonl"
+    path.write_text("".join(json.dumps(run) + "\n" for run in runs))
+    done = compare(tmp_path, "--dataset-format", "tau_bench", "--strategies", "full", dataset=str(path))
+    assert (done.returncode, done.stderr) == (0, "warning: runs.jsonl: record 2: skipped, nothing_to_score\n")

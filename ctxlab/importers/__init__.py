@@ -51,7 +51,13 @@ def import_dataset(path: str | Path, dataset_format: str, **options: Any) -> Dat
     if len(result.cases) > MAXIMUM_CASES:
         detail = f"at most {MAXIMUM_CASES}"
         raise DatasetError([LineError(file=name, line=1, field="-", rule="too_many_cases", detail=detail)])
-    digest = hashlib.sha256(dataset_bytes(result.cases)).hexdigest()
+    skipped = tuple(
+        f"{name}: record {row.record}: skipped, {row.reason}" for row in result.rows if row.case_id is None
+    )
     return Dataset(
-        path=str(path), sha256=digest, cases=result.cases, warnings=result.warnings, converted=True
+        path=str(path),
+        sha256=hashlib.sha256(dataset_bytes(result.cases)).hexdigest(),
+        cases=result.cases,
+        warnings=(*result.warnings, *skipped),
+        converted=True,
     )
