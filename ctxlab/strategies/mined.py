@@ -10,6 +10,7 @@ import json
 import re
 from collections import deque
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import regex
@@ -46,8 +47,12 @@ _OTHERS = frozenset(form for name in OTHER_NAMES for form in (name, _snake(name)
 _FAILURE = regex.compile("error|fail|exception|warning", regex.IGNORECASE)
 _LINE_BREAK = re.compile(r"[\r\n]")
 _SPACE = re.compile(r"[ \t\r\n]*")
+_COMMA = re.compile(r"[ \t\r\n]*,?")
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_VALUE = rf'({_STRING.pattern}|[\[{{]|[^ \t\r\n,:"\[\]{{}}]++)'
+_OBJECT_MEMBER = re.compile(rf"[ \t\r\n]*({_STRING.pattern})[ \t\r\n]*:[ \t\r\n]*{_VALUE}", re.DOTALL)
+_ARRAY_MEMBER = re.compile(rf"[ \t\r\n]*(){_VALUE}", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"|[][{}]', re.DOTALL)
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL
 )
@@ -82,10 +87,9 @@ class Shown:
 
 def mine(text: str, *, characters: int) -> tuple[Fact, ...]:
     """The facts of a tool result, the most telling first, as many as this many characters can hold."""
-    nodes = list(_walk(text))
-    named = sorted((node for node in nodes if node.is_kept), key=lambda node: (node.rank, node.start))
-    facts = [fact for node in named if (fact := _value(text, node))]
-    streams = sorted((n for n in nodes if n.is_stream), key=lambda node: node.start)
+    nodes = sorted(_walk(text), key=lambda node: (_RANKS.get(node.name, _LAST_RANK), node.start))
+    facts = [fact for node in nodes if _is_kept(node.name) and (fact := _value(text, node))]
+    streams = [node for node in nodes if node.name in STREAM_NAMES and node.string is not None]
     room = characters - sum(min(len(fact.text), FACT_CHARACTERS) for fact in facts)
     for line in _lines_of(text, streams):
         if room <= 0:
@@ -132,15 +136,19 @@ def _cut(fact: Fact, text: str, *, characters: int) -> Fact:
     length = safe_cut(fact.text, characters=characters)
     end = fact.start + length
     if fact.escaped:
-        opening = text[fact.start] == '"'
-        end = next(_places(text, fact.start + opening, [length]))
+        end = fact.start + end_of(text[fact.start : fact.end], characters=length)
     return fact._replace(text=fact.text[:length], end=end)
+
+
+def end_of(quotation: str, *, characters: int) -> int:
+    """Where the first so many characters end that a JSON string, or a part of one, stands for."""
+    return next(_places(quotation, quotation.startswith('"'), [characters]))
 
 
 def decoded(quotation: str) -> str | None:
     """What a JSON string, or a part of one with or without its quotes, stands for; null if it is none."""
     body = quotation.removeprefix('"')
-    whole = quotation.startswith('"') and _BRACKET.fullmatch(quotation) is not None
+    whole = quotation.startswith('"') and _STRING.fullmatch(quotation) is not None
     try:
         text = json.loads(quotation if whole else f'"{body}"')
     except ValueError:
@@ -174,24 +182,16 @@ def joined(
 
 
 class _Node(NamedTuple):
-    """A scalar of a JSON result: the name it stands under, its token's span, and its text if it is a string."""
+    """A named scalar of a JSON result: its name, its token's span, and its text if it is a string."""
 
     name: str
     start: int
     end: int
     string: str | None
 
-    @property
-    def rank(self) -> int:
-        return _RANKS.get(self.name, _LAST_RANK)
 
-    @property
-    def is_kept(self) -> bool:
-        return self.name in _RANKS or self.name in _OTHERS or self.name.endswith(ID_ENDINGS)
-
-    @property
-    def is_stream(self) -> bool:
-        return self.name in STREAM_NAMES and self.string is not None
+def _is_kept(name: str) -> bool:
+    return name in _RANKS or name in _OTHERS or name.endswith(ID_ENDINGS)
 
 
 def _value(text: str, node: _Node) -> Fact | None:
@@ -211,24 +211,20 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refu
 
 
 def _walk(text: str) -> Iterator[_Node]:
-    """The scalars of a JSON result that is mined, upper levels first, within the limits; none for other text."""
-    at = _root(text)
-    if at is None:
-        return
-    visited = 0
-    containers = deque([(at, 1, "")])
+    """The streams and kept scalars of a JSON result that is mined, within the limits; none for other text."""
+    root = _root(text)
+    containers = deque([] if root is None else [(root, 1, "")])
+    left = VISITED_NODES
     while containers:
         opening, level, inherited = containers.popleft()
-        for key, start, end, value in _members(text, opening):
-            visited += 1
-            if visited > VISITED_NODES:
-                return
+        for key, start, end in islice(_members(text, opening), left):
+            left -= 1
             name = inherited if key is None else key
-            if isinstance(value, (dict, list)):
+            if text[start] in "{[":
                 if level < WALKED_LEVELS:
-                    containers.append((start, level + 1, name if isinstance(value, list) else ""))
-            else:
-                yield _Node(name, start, end, str(value) if text[start] == '"' else None)
+                    containers.append((start, level + 1, name if text[start] == "[" else ""))
+            elif name in STREAM_NAMES or _is_kept(name):
+                yield _Node(name, start, end, _string(text[start:end]) if text[start] == '"' else None)
 
 
 def _root(text: str) -> int | None:
@@ -242,39 +238,41 @@ def _root(text: str) -> int | None:
         return None
     if _space(text, end) != len(text) or not (isinstance(value, list) or ROOT_NAMES & value.keys()):
         return None
-    return at if _depth_is_allowed(text) else None
+    return at if _depth_is_allowed(value) else None
 
 
-def _depth_is_allowed(text: str) -> bool:
-    depth = 0
-    for match in _BRACKET.finditer(text):
-        if match[0] in ("{", "["):
-            depth += 1
-            if depth > PARSED_LEVELS:
-                return False
-        elif match[0] in ("}", "]"):
-            depth -= 1
-    return True
+def _depth_is_allowed(value: object) -> bool:
+    """Whether containers stand in each other at most 32 deep, the root counted."""
+    level = [value]
+    for _ in range(PARSED_LEVELS):
+        inner = (
+            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))
+        )
+        level = [one for members in inner for one in members if isinstance(one, (dict, list))]
+        if not level:
+            return True
+    return False
 
 
-def _members(text: str, opening: int) -> Iterator[tuple[str | None, int, int, object]]:
-    """Key, span and value of each member of the well-formed container that opens here; items of arrays have no key."""
-    at = _space(text, opening + 1)
-    while text[at] not in "}]":
-        key = None
-        if text[opening] == "{":
-            key, at = json.decoder.scanstring(text, at + 1)  # type: ignore[attr-defined]
-            at = _space(text, _space(text, at) + 1)
-        value, end = _DECODER.raw_decode(text, at)
-        yield key, at, end, value
-        at = _space(text, end)
-        if text[at] == ",":
-            at = _space(text, at + 1)
+def _members(text: str, opening: int) -> Iterator[tuple[str | None, int, int]]:
+    """Key and span of each member of the well-formed container that opens here; items of arrays have no key."""
+    pattern = _OBJECT_MEMBER if text[opening] == "{" else _ARRAY_MEMBER
+    match = pattern.match(text, opening + 1)
+    while match:
+        end = match.end(2)
+        if text[match.start(2)] in "{[":
+            end = _DECODER.scan_once(text, match.start(2))[1]  # type: ignore[attr-defined]
+        yield _string(match[1]) if match[1] else None, match.start(2), end
+        match = pattern.match(text, _COMMA.match(text, end).end())  # type: ignore[union-attr]
+
+
+def _string(token: str) -> str:
+    """What the token of a JSON string stands for."""
+    return str(json.loads(token)) if "\\" in token else token[1:-1]
 
 
 def _space(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
+    return _SPACE.match(text, at).end()  # type: ignore[union-attr]
 
 
 # Lines

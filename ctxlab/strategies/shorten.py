@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ctxlab.messages import Message
     from ctxlab.strategies.base import FittedContext, Span
     from ctxlab.strategies.mined import Fact
+    from ctxlab.strategies.project import Excerpt
     from ctxlab.strategies.source import Source
     from ctxlab.tokens import Counter
 
@@ -33,8 +34,15 @@ class Candidate:
     messages: tuple[Message, ...]
     cost_tokens: int
     kept: frozenset[int]
-    claims: tuple[Span, ...]
+    quoted: tuple[Span, ...]
+    projected: dict[int, Excerpt]
     reasons: dict[int, str]
+
+    @property
+    def claims(self) -> tuple[Span, ...]:
+        """Ledger spans of what stands in digests and in projections."""
+        spans = (claims_of(index, short, fate="projected") for index, short in self.projected.items())
+        return (*self.quoted, *(span for one in spans for span in one))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +52,7 @@ class View:
     source: Source
     messages: tuple[Message, ...]
     tokens: tuple[int, ...]
-    claims: dict[int, list[Span]]
+    projected: dict[int, Excerpt]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,15 +155,26 @@ def _candidates(source: Source, limit: int) -> Iterator[Candidate]:
     thresholds = source.budget.thresholds
     names = tool_names(source.messages)
     facts: dict[int, tuple[Fact, ...]] = {}
-    for level in thresholds.projection_levels:
-        view = _view(source, names, facts, level=level)
-        yield _assemble(view)
     turns = len(source.layout.turns)
+    for level in thresholds.projection_levels:
+        view = _view(source, names, facts, level=level, limit=limit)
+        if view is not None:
+            yield _assemble(view)
+    view = view or _view(source, _standing(source, names), facts, level=level, limit=None)
+    assert view is not None  # without a limit there is one
     for kept_turns in range(thresholds.recent_keep_turns, 0, -1):
         if kept_turns <= turns:
             old = turns - (kept_turns - 1)
             yield _assemble(view, old_turns=old, characters=thresholds.digest_characters)
     yield from _shorten_running(view, limit)
+
+
+def _standing(source: Source, names: dict[int, str]) -> dict[int, str]:
+    """Of the tool results those that stage 2 leaves standing at first: pinned ones and those of the newest turns."""
+    layout = source.layout
+    kept = layout.turns[-source.budget.thresholds.recent_keep_turns :]
+    start = kept[0][0] if kept else layout.question
+    return {i: name for i, name in names.items() if i >= start or i in layout.pinned}
 
 
 def _shorten_running(view: View, limit: int) -> Iterator[Candidate]:
@@ -183,22 +202,32 @@ def _permitted_cuts(source: Source) -> list[int]:
 
 
 def _view(
-    source: Source, names: dict[int, str], facts: dict[int, tuple[Fact, ...]], *, level: tuple[int, int]
-) -> View:
-    """The source at one level; `facts` holds what was mined at earlier levels, and is added to."""
+    source: Source,
+    names: dict[int, str],
+    facts: dict[int, tuple[Fact, ...]],
+    *,
+    level: tuple[int, int],
+    limit: int | None,
+) -> View | None:
+    """The source at one level, or null as soon as it is over the limit; `facts` keeps what is mined for other levels."""
     messages, tokens = list(source.messages), list(source.tokens)
+    long = [i for i in names if is_projected(messages[i], room_characters=sum(level))]
+    cost = sum(tokens) - sum(tokens[i] for i in long)
     thresholds = source.budget.thresholds
-    claims: dict[int, list[Span]] = {}
-    for index, name in names.items():
-        message = messages[index]
-        if index not in facts and is_projected(message, room_characters=sum(level)):
-            facts[index] = mine_within(message.text, thresholds)
-        short = project(message, name=name, level=level, thresholds=thresholds, facts=facts.get(index))
+    projected: dict[int, Excerpt] = {}
+    for index in long:
+        if limit is not None and cost > limit:
+            return None
+        if index not in facts:
+            facts[index] = mine_within(messages[index].text, thresholds)
+        short = project(
+            messages[index], name=names[index], level=level, thresholds=thresholds, facts=facts[index]
+        )
         if short is not None:
-            messages[index], excerpt = short
+            messages[index], projected[index] = short
             tokens[index] = source.cost([messages[index]])
-            claims[index] = claims_of(index, excerpt, fate="projected")
-    return View(source=source, messages=tuple(messages), tokens=tuple(tokens), claims=claims)
+        cost += tokens[index]
+    return View(source=source, messages=tuple(messages), tokens=tuple(tokens), projected=projected)
 
 
 def _assemble(view: View, *, old_turns: int = 0, characters: int = 0, cut: int | None = None) -> Candidate:
@@ -210,24 +239,24 @@ def _assemble(view: View, *, old_turns: int = 0, characters: int = 0, cut: int |
     head = range(layout.question + 1, layout.question + 1 if cut is None else cut)
     standing = [i for i in range(layout.end) if i not in dropped and i not in head]
     inserted: dict[int, Message] = {}
-    claims = [span for i in standing for span in view.claims.get(i, ())]
-    shown: set[int] = set()
+    quoted: list[Span] = []
     if dropped:
         inserted[layout.preamble], spans = digest_turns(
             source.messages, turns, characters=characters, thresholds=thresholds
         )
-        claims, shown = claims + spans, shown | {span.item_index for span in spans}
+        quoted += spans
     if head:
         inserted[head.stop], spans = digest_progress(
             source.messages, head, characters=characters, thresholds=thresholds
         )
-        claims, shown = claims + spans, shown | {span.item_index for span in spans}
+        quoted += spans
     return Candidate(
         messages=_weave(view.messages, standing, inserted),
         cost_tokens=sum(view.tokens[i] for i in standing) + source.cost(inserted.values()),
-        kept=frozenset(i for i in standing if i not in view.claims),
-        claims=tuple(claims),
-        reasons=dict.fromkeys(shown, "digest_limit"),
+        kept=frozenset(i for i in standing if i not in view.projected),
+        quoted=tuple(quoted),
+        projected={i: view.projected[i] for i in standing if i in view.projected},
+        reasons=dict.fromkeys((span.item_index for span in quoted), "digest_limit"),
     )
 
 
@@ -247,6 +276,7 @@ def _weave(
 def _refusal(source: Source, limit: int) -> str:
     """Why nothing fits: the pinned messages alone, their results projected as far as allowed, or the rest."""
     names = {i: name for i, name in tool_names(source.messages).items() if i in source.layout.pinned}
-    view = _view(source, names, {}, level=source.budget.thresholds.projection_levels[-1])
+    view = _view(source, names, {}, level=source.budget.thresholds.projection_levels[-1], limit=None)
+    assert view is not None  # without a limit there is one
     pinned = sum(view.tokens[i] for i in source.layout.pinned)
     return "pinned_too_large" if pinned > limit else "target_not_reached"

@@ -62,6 +62,14 @@ class Source:
         """Estimate of a message list."""
         return sum(message_tokens(message, self.counter) for message in messages)
 
+    def cost_of_result(self, messages: Iterable[Message]) -> int:
+        """Estimate of a message list in which the case's own messages, counted before, are not counted again."""
+        known = dict(zip(map(id, self.messages), self.tokens, strict=True))
+        return sum(
+            known[id(message)] if id(message) in known else message_tokens(message, self.counter)
+            for message in messages
+        )
+
     def with_evidence(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """The list with the evidence message right before the question (STR-020)."""
         if self.evidence is None:
@@ -160,7 +168,7 @@ def _receipt(
         "evidence_tokens": source.evidence_tokens,
         "pinned_tokens": source.pinned_tokens,
         "source_tokens": source.source_tokens,
-        "result_tokens": source.cost(messages) if messages else None,
+        "result_tokens": source.cost_of_result(messages) if messages else None,
         "outcome": draft.outcome,
         "reason": draft.reason,
         "helper_calls": len(helper_calls),
