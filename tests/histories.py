@@ -65,6 +65,8 @@ def cases(draw: st.DrawFn):
     messages.append(Message(role="user", content=draw(texts)))
     for _ in range(draw(st.integers(0, 3))):
         messages += draw(call_groups())
+        if draw(st.booleans()):
+            messages.append(Message(role="system", content=draw(texts)))
     if draw(st.booleans()):
         messages += draw(call_groups(answered=False))
     snippets = tuple(make_snippet(f"s{i}", draw(texts)) for i in range(draw(st.integers(0, 2))))

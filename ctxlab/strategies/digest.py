@@ -40,7 +40,7 @@ def digest_turns(
 
 
 def digest_progress(
-    messages: Sequence[Message], head: range, *, characters: int, thresholds: Thresholds
+    messages: Sequence[Message], head: Sequence[int], *, characters: int, thresholds: Thresholds
 ) -> tuple[Synthetic, list[Span]]:
     """One message for the completed head of the running turn (STR-064)."""
     note = _last(messages, head, lambda m: m.role == "assistant" and bool(m.text.strip()))
@@ -66,7 +66,7 @@ def _turn_entry(messages: Sequence[Message], turn: range, *, room: int, threshol
 
 def _entry(
     messages: Sequence[Message],
-    indices: range,
+    indices: Sequence[int],
     lines: Iterable[tuple[str, int | None, int]],
     *,
     tools: int,
@@ -83,7 +83,9 @@ def _entry(
     return entry
 
 
-def _tools(entry: Writer, messages: Sequence[Message], indices: range, *, most: int, room: int) -> None:
+def _tools(
+    entry: Writer, messages: Sequence[Message], indices: Sequence[int], *, most: int, room: int
+) -> None:
     """Write the distinct names of the tools called, in order of first use, as far as the room goes."""
     names = dict.fromkeys(call.function.name for i in indices for call in messages[i].tool_calls)
     chosen: list[str] = []
@@ -97,7 +99,9 @@ def _tools(entry: Writer, messages: Sequence[Message], indices: range, *, most: 
         entry.write("\ntools: " + ", ".join(chosen))
 
 
-def _last(messages: Sequence[Message], indices: range, wanted: Callable[[Message], bool]) -> int | None:
+def _last(
+    messages: Sequence[Message], indices: Sequence[int], wanted: Callable[[Message], bool]
+) -> int | None:
     return next((i for i in reversed(indices) if wanted(messages[i])), None)
 
 

@@ -236,7 +236,8 @@ def _assemble(view: View, *, old_turns: int = 0, characters: int = 0, cut: int |
     thresholds = source.budget.thresholds
     turns = layout.turns[:old_turns]
     dropped = set(range(layout.preamble, turns[-1][1]) if turns else ()) - layout.pinned
-    head = range(layout.question + 1, layout.question + 1 if cut is None else cut)
+    ended = range(layout.question + 1, layout.question + 1 if cut is None else cut)
+    head = [i for i in ended if i not in layout.pinned]
     standing = [i for i in range(layout.end) if i not in dropped and i not in head]
     inserted: dict[int, Message] = {}
     quoted: list[Span] = []
@@ -246,7 +247,7 @@ def _assemble(view: View, *, old_turns: int = 0, characters: int = 0, cut: int |
         )
         quoted += spans
     if head:
-        inserted[head.stop], spans = digest_progress(
+        inserted[ended.stop], spans = digest_progress(
             source.messages, head, characters=characters, thresholds=thresholds
         )
         quoted += spans

@@ -56,18 +56,18 @@ def _pinned(case: Case, fitted: FittedContext) -> Iterator[str]:
     if not places:
         yield "STR-004: the question is missing"
         return
-    running = [case.messages[i] for i in layout.running]
-    after = [m for m in fitted.messages[places[-1] + 1 :] if not _is_progress(m)]
+    running = [case.messages[i] for i in layout.running if case.messages[i].role != "system"]
+    after = [m for m in fitted.messages[places[-1] + 1 :] if m.role != "system" and not _is_progress(m)]
     if not _is_tail(after, running):
         yield "STR-004: something else than the running turn follows the question"
-    if len(after) < _pinned_tail(layout):
+    if len(after) < _pinned_tail(case, layout):
         yield "STR-005: the newest call group is not whole"
 
 
-def _pinned_tail(layout: Layout) -> int:
-    """How many messages at the end have to stand: from the newest call group after the question on."""
+def _pinned_tail(case: Case, layout: Layout) -> int:
+    """How many messages at the end have to stand, system messages apart: from the newest call group on."""
     group = layout.newest_group
-    return layout.end - group[0] if group else 0
+    return sum(m.role != "system" for m in case.messages[group[0] :]) if group else 0
 
 
 def _is_progress(message: Message) -> bool:

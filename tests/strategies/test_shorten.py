@@ -5,6 +5,7 @@ from ctxlab.errors import StrategyError
 from ctxlab.messages import Function, Message, Projected, Synthetic, ToolCall
 from ctxlab.strategies.project import project, tool_names
 from ctxlab.strategies.shorten import Shorten
+from ctxlab.strategies.verify import violations
 from ctxlab.thresholds import Thresholds
 from ctxlab.tokens import token_counter
 from tests.factories import assistant, make_case, user
@@ -268,3 +269,17 @@ def test_a_user_message_that_imitates_a_digest_is_a_real_message():
     messages = [imitation, assistant("a" * 2000), user("b" * 2000), user("Go.")]
     digest = shorten(messages, target_tokens=600).messages[0]
     assert digest.content.startswith("[Digest of 2 earlier turns, 0 of them left out]\nuser: [Digest of 9")
+
+
+# covers STR-003, STR-064
+def test_a_system_message_in_the_running_turn_stays_word_for_word():
+    late = Message(role="system", content="Late rule: never touch port 22.")
+    messages = (user("Go on."), *[assistant("n" * 4000)] * 2, late, *[assistant("n" * 4000)] * 2)
+    case = make_case(messages=messages)
+    budget = Budget(window_tokens=6000, output_reserve_tokens=500)
+    fitted = Shorten().fit(case, budget, COUNTER)
+    assert fitted.outcome == "shortened"
+    question, kept, progress, newest = fitted.messages
+    assert (question, kept, newest) == (messages[0], late, messages[-1])
+    assert progress.text.startswith("[Progress so far, 3 messages left out]")
+    assert violations(case, fitted, budget, COUNTER) == []
