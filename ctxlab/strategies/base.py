@@ -89,12 +89,21 @@ class Receipt:
     admitted: int | None = None
     omitted: int | None = None
     clipped: int | None = None
+    instruction_tokens: int | None = None
     flags: tuple[str, ...] = ()
 
     @property
     def freed_tokens(self) -> int | None:
         """Source minus result, at least 0; belongs to one request and is never added up (STR-031)."""
         return None if self.result_tokens is None else max(0, self.source_tokens - self.result_tokens)
+
+    @property
+    def overshoot_tokens(self) -> int | None:
+        """By how much the request of `result_tokens`, tools and guidance is above the allowance; at least 0."""
+        if self.result_tokens is None:
+            return None
+        request = self.result_tokens + self.tool_tokens + self.guidance_tokens
+        return max(0, request - self.allowance_tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +183,8 @@ class Treatment:
         if self.label is not None:
             return self.label
         defaults = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
-        changed = [f"{k}={v}" for k, v in self.parameters.items() if v != defaults[k]]
+        values = {name: getattr(self, name) for name in parameter_names(type(self))}
+        changed = [f"{name}={value}" for name, value in values.items() if value != defaults[name]]
         return f"{self.kind}[{','.join(changed)}]" if changed else self.kind
 
 
@@ -184,6 +194,8 @@ def parameter_names(strategy: type) -> tuple[str, ...]:
 
 
 NOT_A_PARAMETER: Mapping[str, bool] = {"parameter": False}
+PYTHON_ONLY: Mapping[str, bool] = {"words": False}
+"""What marks a field as no parameter, or as one that cannot be given in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import typing
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ctxlab.errors import StrategyError
 from ctxlab.strategies.base import parameter_names
+from ctxlab.strategies.extract import Extract
 from ctxlab.strategies.full import Empty, Full
+from ctxlab.strategies.plan import Plan
 from ctxlab.strategies.shorten import Shorten
 from ctxlab.strategies.summarize import Summarize
 
@@ -23,7 +25,9 @@ KINDS: dict[str, type[Treatment]] = {
     "full": Full,
     "empty": Empty,
     "shorten": Shorten,
+    "extract": Extract,
     "summarize": Summarize,
+    "plan": Plan,
 }
 """The strategies by kind."""
 
@@ -59,7 +63,8 @@ def _parameter(kind: str, pair: str) -> tuple[str, Any]:
     from pydantic import TypeAdapter, ValidationError
 
     name, found, text = pair.partition("=")
-    allowed = parameter_names(KINDS[kind])
+    spoken = {field.name for field in fields(KINDS[kind]) if field.metadata.get("words", True)}
+    allowed = [name for name in parameter_names(KINDS[kind]) if name in spoken]
     if not found or name not in allowed:
         shown = f"'{name}'" if re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", name) else "one given"
         names = ", ".join(allowed) or "none"
@@ -97,17 +102,17 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def asks_a_model(strategy: Strategy) -> bool:
-    """Whether a strategy still waits for a helper."""
+    """Whether a strategy cannot do without a helper and has none."""
     return isinstance(strategy, Summarize) and strategy.client is None
 
 
 def with_helper(
     strategies: Iterable[Strategy], helper: Helper, *, helper_counter: Counter | None = None
 ) -> tuple[Strategy, ...]:
-    """The strategies, those that wait for a helper with this one."""
+    """The strategies, those that ask a helper and have none with this one."""
     return tuple(
         replace(s, client=helper, helper_counter=helper_counter)
-        if isinstance(s, Summarize) and s.client is None
+        if isinstance(s, Summarize | Plan) and s.client is None
         else s
         for s in strategies
     )

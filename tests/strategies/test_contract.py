@@ -13,8 +13,10 @@ from ctxlab.errors import CallError
 from ctxlab.estimates import request_tokens
 from ctxlab.messages import Function, Message, Synthetic, ToolCall
 from ctxlab.strategies.base import FittedContext, Span
+from ctxlab.strategies.extract import Extract
 from ctxlab.strategies.full import Empty, Full
 from ctxlab.strategies.ledger import coverage_faults, restore, source_parts
+from ctxlab.strategies.plan import Plan
 from ctxlab.strategies.shorten import Shorten
 from ctxlab.strategies.summarize import Summarize
 from ctxlab.strategies.verify import violations
@@ -50,7 +52,12 @@ STRATEGIES = {
     "shorten": lambda: Shorten(),
     "shorten to 200": lambda: Shorten(target_tokens=200),
     "shorten and send": lambda: Shorten(target_tokens=60, on_missed_target="send", evidence="none"),
+    "extract": lambda: Extract(),
+    "extract to 200": lambda: Extract(target_tokens=200, question_weight=1),
+    "extract alone": lambda: Extract(target_tokens=90, evidence="none"),
     "summarize": lambda: Summarize(client=Echo(), generations=2),
+    "plan": lambda: Plan(client=Echo()),
+    "plan alone": lambda: Plan(evidence="none"),
 }
 
 windows = st.one_of(st.integers(0, 4096), st.sampled_from([2048, 8192, 32_768, 131_072]))
@@ -101,11 +108,12 @@ def test_the_same_input_gives_the_same_result(name, case, window):
 
 
 # covers STR-007
+@pytest.mark.parametrize("strategy", [Shorten(), Extract(), Plan()], ids=lambda strategy: strategy.kind)
 @given(case=cases())
 @settings(max_examples=60, deadline=None)
-def test_a_source_that_fits_is_returned_as_it_is(case):
+def test_a_source_that_fits_is_returned_as_it_is(strategy, case):
     case = replace(case, snippets=())
-    fitted = fit(Shorten(), case, Budget(window_tokens=1_000_000))
+    fitted = fit(strategy, case, Budget(window_tokens=1_000_000))
     assert fitted.messages == case.messages
     assert fitted.outcome == "unchanged"
 
