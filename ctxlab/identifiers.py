@@ -10,13 +10,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ctxlab.messages import canonical_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 IdentifierKind = Literal[
     "url", "email", "uuid", "hex", "path", "file_line", "name", "word", "code", "version", "date", "quoted", "number"
@@ -174,11 +176,83 @@ def identifiers(text: str) -> tuple[Identifier, ...]:
 
 def _candidates(text: str) -> Iterator[tuple[int, int, int]]:
     """What each rule finds, as (minus length, index of the rule, start): the order in which candidates stand."""
+    parts = _parts(text)
     for index, (rule, pattern) in enumerate(zip(_RULES, _patterns(), strict=True)):
-        for match in pattern.finditer(text) if rule.needs in text else ():
-            start, end = match.span(match.lastindex or 0) if rule.kind == "quoted" else match.span()
-            if (end := _trimmed(text, start, end)) > start:
+        part = parts[_LOOKED_FOR_IN.get(rule.kind, "signed")]
+        for match in pattern.finditer(part.text) if rule.needs in part.text else ():
+            first, last = match.span(match.lastindex or 0) if rule.kind == "quoted" else match.span()
+            start = part.place(first)
+            if (end := _trimmed(text, start, start + last - first)) > start:
                 yield start - end, index, start
+
+
+# Where a rule is looked for: no expression is tried on words that cannot hold what it finds.
+
+_LOOKED_FOR_IN = {"date": "dated", "number": "dated", "quoted": "quoted"}
+_CHUNK = re.compile(r"\S+")
+_SIGN = re.compile(rf"[0-9_/\\@]|\.{_W}|::|[{_LOWER}][{_UPPER}]|[{_UPPER}]-")
+_DIGIT = re.compile("[0-9]")
+_QUOTE = re.compile("[\"'`“„«「『‘]")
+_CHUNKS_BEFORE, _CHUNKS_AFTER = (
+    1,
+    4,
+)  # of a number, in the longest date: `May 15 of ...`, `15 de maio de 2024`
+
+
+class _Part(NamedTuple):
+    """Pieces of a text, a line each, and where each begins here and there."""
+
+    text: str
+    here: list[int]
+    there: list[int]
+
+    def place(self, position: int) -> int:
+        """Where a position of the part lies in the text."""
+        piece = bisect_right(self.here, position) - 1
+        return self.there[piece] + position - self.here[piece]
+
+
+def _part(text: str, spans: Sequence[tuple[int, int]]) -> _Part:
+    lengths = (end - start + 1 for start, end in spans)
+    return _Part(
+        "\n".join(text[start:end] for start, end in spans),
+        list(accumulate(lengths, initial=0)),
+        [start for start, _ in spans],
+    )
+
+
+def _parts(text: str) -> dict[str, _Part]:
+    """What may hold identifiers: words with a sign of one, words around a number, lines with a quotation mark."""
+    chunks = [match.span() for match in _CHUNK.finditer(text)]
+    signed: list[tuple[int, int]] = []
+    dated: list[tuple[int, int]] = []
+    reached = 0
+    for index, (start, end) in enumerate(chunks):
+        if _SIGN.search(text, start, end):
+            signed.append((start, end))
+            if _DIGIT.search(text, start, end):
+                first = max(0, index - _CHUNKS_BEFORE)
+                last = min(len(chunks), index + _CHUNKS_AFTER + 1)
+                if dated and first < reached:
+                    dated[-1] = (dated[-1][0], chunks[last - 1][1])
+                else:
+                    dated.append((chunks[first][0], chunks[last - 1][1]))
+                reached = last
+    return {
+        "signed": _part(text, signed),
+        "dated": _part(text, dated),
+        "quoted": _part(text, _quoted_lines(text)),
+    }
+
+
+def _quoted_lines(text: str) -> list[tuple[int, int]]:
+    lines, done = [], 0
+    while match := _QUOTE.search(text, done):
+        start = text.rfind("\n", done, match.start()) + 1 or done
+        done = text.find("\n", match.end())
+        done = len(text) if done < 0 else done
+        lines.append((start, done))
+    return lines
 
 
 def _trimmed(text: str, start: int, end: int) -> int:
