@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from ctxlab.sentences import failures, findings, frontier, inventions, limitations
     from ctxlab.showing import show_figure, show_run, show_table, show_text
     from ctxlab.standins import stand_in
+    from ctxlab.strategies.extract import Extract, Weights
     from ctxlab.strategies.full import Empty, Full
     from ctxlab.strategies.parse import parse_strategies
     from ctxlab.strategies.shorten import Shorten
@@ -101,6 +102,7 @@ _HOMES = {
     "Empty": "ctxlab.strategies.full",
     "EndpointClient": "ctxlab.client",
     "Expected": "ctxlab.dataset",
+    "Extract": "ctxlab.strategies.extract",
     "Fact": "ctxlab.dataset",
     "Full": "ctxlab.strategies.full",
     "Generation": "ctxlab.calls",
@@ -123,6 +125,7 @@ _HOMES = {
     "StrategyError": "ctxlab.errors",
     "Summarize": "ctxlab.strategies.summarize",
     "Thresholds": "ctxlab.thresholds",
+    "Weights": "ctxlab.strategies.extract",
     "acompare": "ctxlab.comparison",
     "answers_table": "ctxlab.tables",
     "arun": "ctxlab.comparison",
@@ -195,6 +198,7 @@ __all__ = [
     "Empty",
     "EndpointClient",
     "Expected",
+    "Extract",
     "Fact",
     "Full",
     "Generation",
@@ -217,6 +221,7 @@ __all__ = [
     "StrategyError",
     "Summarize",
     "Thresholds",
+    "Weights",
     "acompare",
     "answers_table",
     "arun",

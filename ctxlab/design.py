@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ctxlab import experiments
 from ctxlab.budget import SIZES, Budget
 from ctxlab.calls import ChatClient, Generation
+from ctxlab.cues import CUE_LISTS_SHA256
 from ctxlab.dataset import Dataset
 from ctxlab.evaluators import EVALUATOR_VERSION
 from ctxlab.identifiers import IDENTIFIER_RULES_SHA256
 from ctxlab.messages import canonical_json
 from ctxlab.prompts import PROMPT_VERSION, prompts_sha256
+from ctxlab.segments import SEGMENT_RULES_SHA256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,6 +72,8 @@ class Design:
             "accounting": "chat",
             "prompts": [PROMPT_VERSION, prompts_sha256()],
             "identifier_rules": IDENTIFIER_RULES_SHA256,
+            "cue_lists": CUE_LISTS_SHA256,
+            "segment_rules": SEGMENT_RULES_SHA256,
             "evaluators": EVALUATOR_VERSION,
             "client": [self.client_kind, "streaming" if self.stream else "buffered"],
             "endpoint_model": self.client.endpoint if self.client_kind == "local" and self.client else None,

@@ -163,6 +163,12 @@ def counter_named(name: str) -> Counter:
     raise InputError(f"token counter: unknown name; allowed are {allowed}")
 
 
+def bytes_per_token(counter: Counter) -> Fraction | None:
+    """The ratio of a counter of bytes, by its name; null for every other counter."""
+    match = re.fullmatch(r"utf8_(?:bytes|ratio)_([1-4](?:\.\d{3})?)", counter.name, re.ASCII)
+    return Fraction(match[1]) if match else None
+
+
 def utf8_bytes(text: str) -> int:
     """Length in UTF-8; a lone surrogate counts the three bytes of its code point."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -9,7 +9,7 @@ ROOT = Path(ctxlab.__file__).parent
 
 LAYERS = [
     ["errors", "text", "statistics", "threads", "files", "constraints", "strict_json"],
-    ["messages", "vocabulary", "identifiers", "retries"],
+    ["messages", "vocabulary", "identifiers", "cue_lists", "cues", "segment_rules", "segments", "retries"],
     ["tokens", "estimates", "thresholds", "calls", "loops"],
     ["budget", "dataset", "journal", "experiments", "server_process", "schemas", "responses", "streams"],
     ["prompts", "sending", "tabulate", "strategies.base"],

@@ -188,9 +188,10 @@ class Treatment:
         return f"{self.kind}[{','.join(changed)}]" if changed else self.kind
 
 
-def parameter_names(strategy: type) -> tuple[str, ...]:
-    """Names of a strategy's parameters, in field order."""
-    return tuple(f.name for f in fields(strategy) if f.metadata.get("parameter", True))
+def parameter_names(strategy: type, *, in_words: bool = False) -> tuple[str, ...]:
+    """Names of a strategy's parameters, in field order; of those that can be given in words if asked for."""
+    known = [f for f in fields(strategy) if f.metadata.get("parameter", True)]
+    return tuple(f.name for f in known if f.metadata.get("words", True) or not in_words)
 
 
 NOT_A_PARAMETER: Mapping[str, bool] = {"parameter": False}

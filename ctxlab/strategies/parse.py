@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import typing
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ctxlab.errors import StrategyError
@@ -49,13 +49,24 @@ def parse_strategy(spec: str) -> Strategy:
     label = match[1] if match else None
     kind, *pairs = (spec[match.end() :] if match else spec).split(":")
     if kind not in KINDS:
-        found = f"'{kind}'" if re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", kind) else "something else"
-        raise StrategyError(f"strategies: {found} is no strategy; allowed is {', '.join(KINDS)}")
-    values = dict(_parameter(kind, pair) for pair in pairs)
+        raise StrategyError(f"strategies: {_unknown(kind)}; allowed is {', '.join(KINDS)}")
+    given = [_parameter(kind, pair) for pair in pairs]
+    values = dict(given)
+    if len(values) < len(given):
+        raise StrategyError(f"strategies: {kind}: a parameter is given twice")
     try:
         return typing.cast("Strategy", KINDS[kind](label=label, **values))  # type: ignore[call-arg]
     except StrategyError as error:
         raise StrategyError(f"strategies: {kind}: {error}") from None
+
+
+def _unknown(kind: str) -> str:
+    """What is wrong with a kind that does not exist, without repeating odd characters."""
+    if not kind:
+        return "an empty strategy"
+    if "=" in kind:
+        return "a label is 1 to 64 letters, digits, dots, hyphens and underscores, and a kind follows it"
+    return f"'{kind}' is no strategy" if re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", kind) else "no strategy"
 
 
 def _parameter(kind: str, pair: str) -> tuple[str, Any]:
@@ -63,8 +74,7 @@ def _parameter(kind: str, pair: str) -> tuple[str, Any]:
     from pydantic import TypeAdapter, ValidationError
 
     name, found, text = pair.partition("=")
-    spoken = {field.name for field in fields(KINDS[kind]) if field.metadata.get("words", True)}
-    allowed = [name for name in parameter_names(KINDS[kind]) if name in spoken]
+    allowed = parameter_names(KINDS[kind], in_words=True)
     if not found or name not in allowed:
         shown = f"'{name}'" if re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", name) else "one given"
         names = ", ".join(allowed) or "none"

@@ -1,6 +1,7 @@
 import pytest
 
 from ctxlab.errors import StrategyError
+from ctxlab.strategies.extract import Extract, Weights
 from ctxlab.strategies.full import Empty, Full
 from ctxlab.strategies.parse import KINDS, parse_strategies, with_full, with_helper
 from ctxlab.strategies.shorten import Shorten
@@ -27,6 +28,9 @@ def test_strategies_are_separated_by_commas_and_parameters_by_colons():
         (Full(), "full"),
         (Shorten(), "shorten"),
         (Shorten(evidence="none", target_tokens=9), "shorten[target_tokens=9,evidence=none]"),
+        (Extract(), "extract"),
+        (Extract(target_tokens=512, question_weight=1.0), "extract[target_tokens=512,question_weight=1]"),
+        (Extract(weights=Weights(pending=9, user=0.5)), "extract[weights=pending:9/user:0.5]"),
         (Summarize(), "summarize"),
         (Summarize(generations=4), "summarize[generations=4]"),
         (Empty(label="floor"), "floor"),
@@ -55,18 +59,26 @@ def test_two_strategies_of_one_name_are_refused():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("fulll", r"'fulll' is no strategy; allowed is full, empty, shorten, summarize"),
-        ("", "is no strategy"),
-        ("full,,empty", "is no strategy"),
+        ("fulll", r"'fulll' is no strategy; allowed is full, empty, shorten, extract, summarize"),
+        ("", "strategies: an empty strategy; allowed is full"),
+        ("full,,empty", "an empty strategy"),
+        ("x y=full", "a label is 1 to 64 letters"),
+        ("shorten:target_tokens=5:target_tokens=6", "shorten: a parameter is given twice"),
         ("shorten:target=5", r"parameter 'target' is unknown; allowed is target_tokens, evidence"),
         ("full:x=1", "allowed is none"),
         ("shorten:target_tokens", "parameter 'target_tokens' is unknown"),
         ("shorten:target_tokens=many", "target_tokens: "),
         ("shorten:target_tokens=0", "target_tokens: expected a whole number of 1 or more"),
+        (
+            "extract:weights=5",
+            "parameter 'weights' is unknown; allowed is target_tokens, evidence, question_weight",
+        ),
+        ("extract:question_weight=-1", "question_weight: expected a number of 0 or more"),
+        ("extract:question_weight=nan", "question_weight: expected a number of 0 or more"),
         ("summarize:generations=11", "generations: allowed is 1 to 10"),
         ("summarize:form=verse", "form: "),
         ("summarize:client=x", "parameter 'client' is unknown"),
-        ("a b=full", "is no strategy"),
+        ("a b", "no strategy; allowed is"),
     ],
 )
 def test_a_bad_specification_is_one_line_that_says_what_is_allowed(text, message):

@@ -1,0 +1,105 @@
+"""What can be quoted of a history: its units, with what their value is made of, found once per history (STR-071)."""
+
+from __future__ import annotations
+
+import functools
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from ctxlab.cues import cues
+from ctxlab.identifiers import identifiers
+from ctxlab.segments import line_segments, prose_segments
+from ctxlab.text import flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ctxlab.cues import CueClass
+    from ctxlab.messages import Message, Role
+
+HISTORIES_KEPT = 4
+"""Surveys that are remembered: settings of one history follow each other, and its texts are read once for all."""
+
+_MARKER = re.compile(r"\s*(?:[(（]?\d{1,6}\s?[:.)）、．|│]|[-*+•#>]+(?=\s))\s*")
+"""What numbers an item or a line, and is no part of what it says."""
+_DIGIT = re.compile(r"\d")
+_BREAK = re.compile(r"[\r\n\v\f\x85\u2028\u2029]")
+_WORD = re.compile(r"\w")
+
+
+class Unit(NamedTuple):
+    """A sentence or a line that is taken whole or not at all.
+
+    Attributes:
+        message: index of its message in the case.
+        start, end: half-open span in the message's content, without white space at its ends.
+        text: the span on one line.
+        identifiers: the distinct identifiers in it.
+        follows: nothing but white space stands between it and the unit before it.
+        between: that white space, if both stand on one line of one message; else null.
+    """
+
+    message: int
+    start: int
+    end: int
+    text: str
+    role: Role
+    identifiers: frozenset[str]
+    cues: frozenset[CueClass]
+    has_number: bool
+    follows: bool
+    between: str | None
+
+
+@functools.lru_cache(HISTORIES_KEPT)
+def survey(history: tuple[Message, ...], language: str | None) -> tuple[Unit, ...]:
+    """The units of the messages before a question, those of system messages apart, in source order."""
+    units: list[Unit] = []
+    left_out = False
+    for index, message in enumerate(history):
+        if message.role == "system":
+            continue
+        found = list(_units(message, index, language=language, follows=bool(units) and not left_out))
+        units += found
+        left_out = bool(message.tool_calls) or (left_out and not found)
+    return tuple(units)
+
+
+def _units(message: Message, index: int, *, language: str | None, follows: bool) -> Iterator[Unit]:
+    text = message.text
+    in_lines = message.role == "tool" or language == "code"
+    spans = line_segments(text) if in_lines else prose_segments(text, language=language)
+    pieces = [text[start:end] for start, end in spans]
+    done = 0
+    for (start, _), piece, found in zip(spans, pieces, _identifiers_of(pieces), strict=True):
+        marker = _MARKER.match(piece)
+        said = piece[marker.end() :] if marker else piece
+        if not _WORD.search(said):
+            follows = follows and not piece.strip()
+            continue
+        first, last = start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+        between = text[done:first]
+        yield Unit(
+            message=index,
+            start=first,
+            end=last,
+            text=flatten(text[first:last]),
+            role=message.role,
+            identifiers=found,
+            cues=cues(piece, language=language),
+            has_number=_DIGIT.search(said) is not None,
+            follows=follows,
+            between=between if done and follows and not _BREAK.search(between) else None,
+        )
+        follows, done = True, last
+
+
+def _identifiers_of(pieces: Sequence[str]) -> list[frozenset[str]]:
+    """The identifiers of each piece, searched together on lines of their own."""
+    found: list[set[str]] = [set() for _ in pieces]
+    starts = list(accumulate((len(piece) + 1 for piece in pieces), initial=0))
+    for identifier in identifiers("\n".join(pieces)):
+        found[bisect_right(starts, identifier.start) - 1].add(identifier.text)
+    return [frozenset(names) for names in found]
