@@ -41,6 +41,8 @@ def client_from_words(
     Raises:
         InputError: other words, a stand-in that does not exist, or an endpoint without address or model.
     """
+    if timeout_s is not None and not 0 < timeout_s < float("inf"):
+        raise InputError("timeout_s: must be a number of seconds above 0")
     if words == "local":
         from ctxlab.local import LocalClient
 

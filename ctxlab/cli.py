@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -215,9 +216,13 @@ def fetch_model(
 
 
 def demand_writable(output: Path | None) -> None:
-    """Refuse an output file whose folder is not there, before anything is run."""
-    if output is not None and not output.parent.is_dir():
+    """Refuse an output file that could not be written, before anything is run."""
+    if output is None:
+        return
+    if not output.parent.is_dir():
         raise InputError("--output: the folder does not exist")
+    if output.is_dir() or not os.access(output.parent, os.W_OK):
+        raise InputError("--output: is a folder, or stands in one that cannot be written")
 
 
 def _dataset(path: Path, format_: str) -> Dataset:
@@ -269,7 +274,8 @@ def _print_run(run: Run, format_: Format, output: Path | None) -> None:
     from ctxlab.frames import results_frame
 
     if format_ == "table":
-        emit(display.as_text(display.metrics_table(run)) + f"\n{display.caption(run)}\n", output)
+        lines = [display.as_text(display.metrics_table(run)), *display.troubles(run), display.caption(run)]
+        emit("\n".join(lines) + "\n", output)
     else:
         show = display.as_json if format_ == "json" else display.as_csv
         emit(show(results_frame(run)), output)

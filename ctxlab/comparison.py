@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 DEFAULT_STRATEGIES = "full,empty,shorten:target_tokens=512,summarize,summarize:generations=4"
 MOST_WORKERS = 256
 MOST_REPEATS = 100
+MOST_TEMPERATURE = 2
 
 
 async def arun(
@@ -100,6 +101,7 @@ async def arun(
     chosen = parse_strategies(strategies) if isinstance(strategies, str) else tuple(strategies)
     demand_range("repeats", repeats, MOST_REPEATS)
     demand_range("concurrency", concurrency, MOST_WORKERS)
+    demand_generation(generation or Generation())
     base = budget or Budget()
     main = resolve_client(client, base)
     counter = counter or token_counter(main.model if main else None)
@@ -164,6 +166,15 @@ def demand_range(name: str, value: int, most: int) -> None:
     """Refuse a count that is not a whole number from 1 to `most`."""
     if type(value) is not int or not 1 <= value <= most:
         raise InputError(f"{name}: allowed is a whole number from 1 to {most}")
+
+
+def demand_generation(generation: Generation) -> None:
+    """Refuse sampling settings outside what a dataset may set."""
+    temperature, most = generation.temperature, generation.max_tokens
+    if temperature is not None and not 0 <= temperature <= MOST_TEMPERATURE:
+        raise InputError(f"temperature: allowed is 0 to {MOST_TEMPERATURE}")
+    if most is not None and most < 1:
+        raise InputError("max_tokens: allowed is a whole number of 1 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

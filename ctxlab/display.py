@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -151,6 +152,20 @@ def _plain(value: Any) -> Any:
 def as_csv(frame: pd.DataFrame) -> str:
     """A frame as CSV: comma, point, LF, nothing for null."""
     return str(frame.to_csv(index=False, lineterminator="\n"))
+
+
+def troubles(run: Run) -> list[str]:
+    """One line each for the rows that were refused, in error or not run, with their reasons and numbers."""
+    found: dict[str, Counter[str]] = {"refused": Counter(), "error": Counter(), "not_run": Counter()}
+    for row in run.rows:
+        if row.status in found:
+            why = row.error_kind if row.status == "error" else row.reason
+            found[row.status][why or "interrupted"] += 1
+    return [
+        f"{status.replace('_', ' ')}: " + ", ".join(f"{number} {why}" for why, number in reasons.items())
+        for status, reasons in found.items()
+        if reasons
+    ]
 
 
 def caption(run: Run) -> str:

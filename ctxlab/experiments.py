@@ -16,6 +16,7 @@ import re
 import secrets
 import shutil
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -154,6 +155,8 @@ class RunDirectory:
     def discard(self) -> None:
         """Remove the directory of a run that did not begin."""
         shutil.rmtree(self.path, ignore_errors=True)
+        with suppress(OSError):  # other runs are in it
+            self.path.parent.rmdir()
         os.close(self.lock)
 
     def leave(self) -> None:

@@ -8,8 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from ctxlab.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def demand_file(path: str | Path) -> None:
+    """Refuse a path that is there and is no regular file: a pipe would block, a folder holds no lines."""
+    if Path(path).exists() and not Path(path).is_file():
+        raise InputError(f"{Path(path).name}: is not a file")
 
 
 @contextmanager

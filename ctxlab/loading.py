@@ -19,6 +19,7 @@ from ctxlab.constraints import OTHER_ARM, TEXT_ARM
 from ctxlab.dataset import Case, Dataset
 from ctxlab.dataset_rules import case_breaks, case_warnings, fill_defaults, raw_breaks
 from ctxlab.errors import DatasetError, InputError, LineError
+from ctxlab.files import demand_file
 from ctxlab.messages import Message, to_wire
 from ctxlab.strict_json import RuleError, check_depth, parse_json
 
@@ -39,6 +40,7 @@ _MARKS = {b"\xef\xbb\xbf": "UTF-8", b"\xff\xfe": "UTF-16 LE", b"\xfe\xff": "UTF-
 
 def load_dataset(path: str | Path) -> Dataset:
     """Read a dataset; raises `DatasetError` with one record per faulty line, at most 20 (DAT-122)."""
+    demand_file(path)
     try:
         with Path(path).open("rb") as file, _collector_paused():
             return _Reading(str(path)).read(file)

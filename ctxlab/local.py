@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MODEL_VARIABLE = "CTXLAB_GGUF"
 RUNTIME = "xllamacpp"
 DEADLINE_S = 600.0
+GGUF_MAGIC = b"GGUF"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +137,9 @@ class LocalClient:
                 else f"--model-path or {MODEL_VARIABLE} names a file that does not exist"
             )
             raise LocalModelError(f"the embedded model's file is missing: {advice}")
+        with path.open("rb") as file:
+            if file.read(len(GGUF_MAGIC)) != GGUF_MAGIC:
+                raise LocalModelError("the model file is no GGUF file: name another one")
         found = file_sha256(path)
         known = {cached_model(which): model.sha256 for which, model in MODELS.items()}
         if known.get(path, found) != found:

@@ -62,10 +62,10 @@ def load_prices(path: str | Path) -> Prices:
 
 def call_cost(call: Call, prices: Prices | None) -> Decimal | None:
     """What one attempt cost; null if a number or a price that is needed is unknown (RUN-091, RUN-092, RUN-095)."""
-    if not call.reached:
-        return Decimal(0)
     model = prices.models.get(call.model_requested) if prices else None
     usage = call.usage
+    if model is not None and not call.reached:
+        return Decimal(0)
     if model is None or usage.prompt_tokens is None or usage.completion_tokens is None:
         return None
     normal = Decimal(model.input)
@@ -86,10 +86,10 @@ def call_cost(call: Call, prices: Prices | None) -> Decimal | None:
 
 def call_cost_uncached(call: Call, prices: Prices | None) -> Decimal | None:
     """The same with all input at the normal price: an upper bound that needs no cached number (RUN-093)."""
-    if not call.reached:
-        return Decimal(0)
     model = prices.models.get(call.model_requested) if prices else None
     usage = call.usage
+    if model is not None and not call.reached:
+        return Decimal(0)
     if model is None or usage.prompt_tokens is None or usage.completion_tokens is None:
         return None
     total = usage.prompt_tokens * Decimal(model.input) + usage.completion_tokens * Decimal(model.output)

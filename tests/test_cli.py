@@ -261,3 +261,61 @@ def test_a_record_that_gives_no_case_is_named(tmp_path):
     path.write_text("".join(json.dumps(run) + "\n" for run in runs))
     done = compare(tmp_path, "--dataset-format", "tau_bench", "--strategies", "full", dataset=str(path))
     assert (done.returncode, done.stderr) == (0, "warning: runs.jsonl: record 2: skipped, nothing_to_score\n")
+
+
+# covers GEN-035, RUN-115, RUN-112
+def test_a_file_that_is_no_model_is_named_as_such(tmp_path):
+    other = tmp_path / "notes.gguf"
+    other.write_bytes(b"just text")
+    done = compare(tmp_path, client="local", CTXLAB_GGUF=str(other))
+    assert (done.returncode, done.stderr) == (2, "error: the model file is no GGUF file: name another one\n")
+    assert [p.name for p in tmp_path.iterdir()] == ["notes.gguf"] or not list((tmp_path / "runs").iterdir())
+
+
+# covers GEN-035
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--temperature", "nan"], "error: temperature: allowed is 0 to 2"),
+        (["--temperature", "3"], "error: temperature: allowed is 0 to 2"),
+        (["--max-tokens", "0"], "error: max_tokens: allowed is a whole number of 1 or more"),
+        (["--timeout-s", "0"], "error: timeout_s: must be a number of seconds above 0"),
+        (["--timeout-s", "inf"], "error: timeout_s: must be a number of seconds above 0"),
+        (["--output", "."], "error: --output: is a folder"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, list) else "",
+)
+def test_a_value_out_of_range_is_refused_before_the_first_request(tmp_path, arguments, message):
+    done = compare(tmp_path, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(message)
+    assert list(tmp_path.iterdir()) == []
+
+
+# covers DAT-010
+def test_a_pipe_or_a_folder_is_no_dataset(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for name in ("pipe.jsonl", "."):
+        done = compare(tmp_path, dataset=str(tmp_path / name))
+        assert done.returncode == 2
+        assert done.stderr.endswith(": is not a file\n")
+    done = compare(tmp_path, "--dataset-format", "tau_bench", dataset=str(tmp_path / "pipe.jsonl"))
+    assert done.stderr == "error: pipe.jsonl: is not a file\n"
+
+
+# covers GEN-059, GEN-011
+def test_the_table_says_why_rows_have_no_result_and_invents_no_cost(tmp_path):
+    down = compare(
+        tmp_path,
+        "--base-url",
+        "http://127.0.0.1:9",
+        "--model",
+        "m",
+        "--strategies",
+        "full",
+        client="endpoint",
+    )
+    assert "error: 3 connection_failure" in down.stdout.splitlines()
+    assert "cost" not in down.stdout
+    refused = compare(tmp_path, "--window-tokens", "2000", "--strategies", "full,empty")
+    assert "refused: 3 full_too_large, 3 pinned_too_large" in refused.stdout.splitlines()

@@ -62,6 +62,8 @@ def test_a_failed_attempt_costs_what_it_reports_and_nothing_if_it_reached_nobody
     assert row_cost([lost, answered], PRICES) == (None, None)
     assert row_cost([], PRICES) == (None, None)
     assert row_cost([answered], None) == (None, None)
+    assert row_cost([unreached], PRICES) == (0.0, 0.0)
+    assert row_cost([unreached], None) == (None, None)
 
 
 # covers RUN-090

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctxlab.errors import DatasetError, InputError, LineError
+from ctxlab.files import demand_file
 from ctxlab.loading import MAXIMUM_BYTES, SHOWN_LINES
 from ctxlab.strict_json import RuleError, check_depth, parse_json
 
@@ -23,6 +24,7 @@ def read_records(
     A file that is one JSON value holds one record if `is_record` says so, else a list of records. Raises
     `DatasetError` as `load_dataset` does, except that of equal keys the last one wins with a warning.
     """
+    demand_file(path)
     file = _Source(Path(path).name)
     text = file.text(_expanded(Path(path)))
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
