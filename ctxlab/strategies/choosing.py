@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ctxlab.strategies.survey import Unit
 
@@ -52,6 +52,15 @@ def goes_on(units: Sequence[Unit], before: int, after: int) -> bool:
     return after == before + 1 and after < len(units) and units[after].between is not None
 
 
+def corrections_of(units: Sequence[Unit]) -> dict[str, list[int]]:
+    """By identifier the places of the units with a rejection cue that hold it, in source order."""
+    found: dict[str, list[int]] = {}
+    for place, unit in enumerate(units):
+        for name in unit.identifiers if "rejection" in unit.cues else ():
+            found.setdefault(name, []).append(place)
+    return found
+
+
 @dataclass(slots=True, kw_only=True)
 class Chooser:
     """What has been chosen, what room is left, and what may be chosen next.
@@ -59,6 +68,7 @@ class Chooser:
     Attributes:
         worth: the value of each unit but for its identifiers.
         tokens: the tokens of each unit's text.
+        corrections: by identifier the units with a rejection cue that hold it, in source order.
         identifier_worth, most_identifiers: the value of an identifier that is new, and of how many in one unit.
         size, room: what lines are measured by, so that sizes add up, and what the body may measure.
         choices: what was chosen, in order; what belongs together stands together.
@@ -69,6 +79,7 @@ class Chooser:
     tokens: Sequence[int]
     identifier_worth: float
     most_identifiers: int
+    corrections: Mapping[str, Sequence[int]]
     size: Callable[[str], int]
     room: int
     choices: list[list[int]] = field(default_factory=list)
@@ -78,23 +89,19 @@ class Chooser:
     _texts: set[str] = field(init=False, default_factory=set)
     _heap: list[Key] = field(init=False, default_factory=list)
     _waiting: dict[str, set[int]] = field(init=False, default_factory=dict)
-    _corrections: dict[str, list[int]] = field(init=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
-        for place, unit in enumerate(self.units):
-            if "rejection" in unit.cues:
-                for name in unit.identifiers:
-                    self._corrections.setdefault(name, []).append(place)
-
-    def run(self) -> list[int]:
-        """Choose until nothing more fits; the places of the chosen units in source order."""
-        candidates: Sequence[int] = range(len(self.units))
-        while candidates:
+    def run(self, ranking: Sequence[Key]) -> list[int]:
+        """Choose among the ranked units until nothing more fits; the places of all chosen ones in source order."""
+        while ranking:
             before = len(self._chosen)
-            missed = self._pass(candidates)
+            missed = self._pass(ranking)
             # A unit beside a chosen one costs less than before, so what did not fit is tried again.
-            candidates = missed if len(self._chosen) > before else ()
+            ranking = self.ranking(missed) if len(self._chosen) > before else ()
         return self._chosen
+
+    def ranking(self, candidates: Iterable[int]) -> list[Key]:
+        """The candidates by what they are worth now, the best first."""
+        return sorted(self._key(place, [place]) for place in candidates)
 
     def undo(self) -> list[int]:
         """Take back the last choice; the places that are left, in source order."""
@@ -102,10 +109,9 @@ class Chooser:
         self._chosen = sorted(self._taken)
         return self._chosen
 
-    def _pass(self, candidates: Iterable[int]) -> list[int]:
-        """Choose among the candidates; those that did not fit are returned."""
-        self._heap = [self._key(place, [place]) for place in candidates if self.tokens[place] <= self.room]
-        heapq.heapify(self._heap)
+    def _pass(self, ranking: Sequence[Key]) -> list[int]:
+        """Choose among the ranked units; those that did not fit are returned."""
+        self._heap = list(ranking)  # what is sorted is a heap
         missed = []
         while self._heap:
             key = heapq.heappop(self._heap)
@@ -142,7 +148,7 @@ class Chooser:
         together, known = [place], {place}
         for one in together:
             for name in self.units[one].identifiers:
-                later = self._corrections.get(name, ())
+                later = self.corrections.get(name, ())
                 for other in islice(later, bisect_right(later, one), None):
                     if other not in known and other not in self._taken:
                         known.add(other)

@@ -12,11 +12,11 @@ from ctxlab.errors import StrategyError
 from ctxlab.estimates import message_tokens
 from ctxlab.messages import Message, Synthetic
 from ctxlab.strategies.base import NOT_A_PARAMETER, PYTHON_ONLY, Draft, Span, Treatment
-from ctxlab.strategies.choosing import LINE_TOKENS, Chooser, body_of
+from ctxlab.strategies.choosing import LINE_TOKENS, Chooser, Key, body_of, corrections_of
 from ctxlab.strategies.relevance import relevance
 from ctxlab.strategies.shorten import check_choice, check_target
 from ctxlab.strategies.source import EVIDENCE, Evidence, close_books, look_at
-from ctxlab.strategies.survey import Unit, survey
+from ctxlab.strategies.survey import Survey, Unit, survey
 from ctxlab.tokens import bytes_per_token, utf8_bytes
 
 if TYPE_CHECKING:
@@ -113,50 +113,62 @@ class Extract(Treatment):
         if standing > limit:
             reason = "pinned_too_large" if source.pinned_tokens > limit else "target_not_reached"
             return self._close(source, limit, (), "refused", reason=reason)
-        units = survey(case.messages[: source.layout.question], case.language)
-        chosen, message = self._extract(source, units, room_tokens=limit - standing)
+        surveyed = survey(case.messages[: source.layout.question], case.language)
+        chosen, message = self._extract(source, surveyed, room_tokens=limit - standing)
         messages = (
             *source.messages[: source.layout.preamble],
             *message,
             *(source.messages[i] for i in kept if i >= source.layout.preamble),
         )
-        claims = tuple(_claim(units[place]) for place in chosen)
+        claims = tuple(_claim(surveyed.units[place]) for place in chosen)
         return self._close(source, limit, messages, "extracted", kept=kept, claims=claims)
 
     def _extract(
-        self, source: Source, units: Sequence[Unit], *, room_tokens: int
+        self, source: Source, surveyed: Survey, *, room_tokens: int
     ) -> tuple[list[int], tuple[Message, ...]]:
         """The places of the chosen units, and the message that holds them, if there is any."""
+        units = surveyed.units
         size, room = _measure(source.counter, room_tokens - message_tokens(_message(""), source.counter))
-        tokens = [source.counter(unit.text) for unit in units]
-        chooser = Chooser(
-            units=units,
-            worth=self._worth(source, units, tokens),
-            tokens=tokens,
-            identifier_worth=self.weights.identifier,
-            most_identifiers=self.weights.most_identifiers,
-            size=size,
-            room=room - size(HEADING) + size("…\n") - size("…"),  # no line break ends the text
-        )
-        chosen = chooser.run()
+        chooser, ranking = self._chooser(source, surveyed, size)
+        chooser.room = room - size(HEADING) + size("…\n") - size("…")  # no line break ends the text
+        chosen = chooser.run(ranking)
         while (spare := room - size(HEADING + body_of(units, chosen))) > chooser.room:
             chooser.room = spare  # sizes did not add up, and left room for more
-            if len(chosen) == len(chosen := chooser.run()):
+            if len(chosen) == len(chosen := chooser.run(chooser.ranking(range(len(units))))):
                 break
         while chosen and size(HEADING + body_of(units, chosen)) > room:
             chosen = chooser.undo()
         return chosen, (_message(HEADING + body_of(units, chosen)),) if chosen else ()
 
-    def _worth(self, source: Source, units: Sequence[Unit], tokens: Sequence[int]) -> list[float]:
+    def _chooser(
+        self, source: Source, surveyed: Survey, size: Callable[[str], int]
+    ) -> tuple[Chooser, list[Key]]:
+        """A chooser without room yet, and the ranking that it begins with; both cost nothing for a second target."""
+        units, counter = surveyed.units, source.counter
+        question = source.messages[source.layout.question].text if self.question_weight else ""
+        setting = (counter.name, self.weights, self.question_weight, question)
+        tokens = surveyed.once(counter.name, lambda: [counter(unit.text) for unit in units])
+        scores = surveyed.once(
+            ("about", question), lambda: relevance([unit.text for unit in units], question)
+        )
+        chooser = Chooser(
+            units=units,
+            worth=surveyed.once(("worth", *setting), lambda: self._worth(units, tokens, scores)),
+            tokens=tokens,
+            identifier_worth=self.weights.identifier,
+            most_identifiers=self.weights.most_identifiers,
+            corrections=surveyed.once("corrections", lambda: corrections_of(units)),
+            size=size,
+            room=0,
+        )
+        return chooser, surveyed.once(("ranking", *setting), lambda: chooser.ranking(range(len(units))))
+
+    def _worth(self, units: Sequence[Unit], tokens: Sequence[int], scores: Sequence[float]) -> list[float]:
         """The value of each unit but for its identifiers; relevance counts by cost, so that it ranks whole passages."""
-        worth = self.weights.worth(units)
-        if not self.question_weight:
-            return worth
-        scores = relevance([unit.text for unit in units], source.messages[source.layout.question].text)
         weight = self.question_weight
         return [
             own + weight * score * (LINE_TOKENS + cost)
-            for own, score, cost in zip(worth, scores, tokens, strict=True)
+            for own, score, cost in zip(self.weights.worth(units), scores, tokens, strict=True)
         ]
 
     def _close(

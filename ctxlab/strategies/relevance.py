@@ -26,6 +26,8 @@ _TERM = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\\W_]+")
 def relevance(texts: Sequence[str], question: str) -> list[float]:
     """For each text the score of its passage as a share of the best one's; all 0 without a common word."""
     wanted = dict.fromkeys(_terms(question))
+    if not wanted:
+        return [0.0] * len(texts)
     found, lengths = [], []
     for text in texts:
         terms = _terms(text)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
+from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ctxlab.cues import cues
 from ctxlab.identifiers import identifiers
@@ -14,10 +15,12 @@ from ctxlab.segments import line_segments, prose_segments
 from ctxlab.text import flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from ctxlab.cues import CueClass
     from ctxlab.messages import Message, Role
+
+Result = TypeVar("Result")
 
 HISTORIES_KEPT = 4
 """Surveys that are remembered: settings of one history follow each other, and its texts are read once for all."""
@@ -53,8 +56,26 @@ class Unit(NamedTuple):
     between: str | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Survey:
+    """The units of one history, and what was worked out from them, which other settings ask for again."""
+
+    units: tuple[Unit, ...]
+    _known: dict[Hashable, Any] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Unit]:
+        return iter(self.units)
+
+    def once(self, key: Hashable, work: Callable[[], Result]) -> Result:
+        """What the work gave when it was first asked for under this key."""
+        if key not in self._known:
+            self._known[key] = work()
+        result: Result = self._known[key]
+        return result
+
+
 @functools.lru_cache(HISTORIES_KEPT)
-def survey(history: tuple[Message, ...], language: str | None) -> tuple[Unit, ...]:
+def survey(history: tuple[Message, ...], language: str | None) -> Survey:
     """The units of the messages before a question, those of system messages apart, in source order."""
     units: list[Unit] = []
     left_out = False
@@ -64,7 +85,7 @@ def survey(history: tuple[Message, ...], language: str | None) -> tuple[Unit, ..
         found = list(_units(message, index, language=language, follows=bool(units) and not left_out))
         units += found
         left_out = bool(message.tool_calls) or (left_out and not found)
-    return tuple(units)
+    return Survey(tuple(units))
 
 
 def _units(message: Message, index: int, *, language: str | None, follows: bool) -> Iterator[Unit]:
