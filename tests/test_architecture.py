@@ -15,7 +15,7 @@ LAYERS = [
     ["prompts", "sending", "tabulate", "strategies.base"],
     ["client", "fetch", "records"],
     ["strategies", "local", "standins", "prices"],
-    ["facts", "measures", "caller", "calibration"],
+    ["facts", "measures", "caller", "calibration", "checkpoints", "replays"],
     ["dataset_rules", "loading", "importers"],
     ["evaluators", "metrics"],
     ["paired", "runner", "design"],
