@@ -17,8 +17,10 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ctxlab.allowances import budgets
     from ctxlab.answers import evaluate_answers, judge_answers
-    from ctxlab.budget import Budget, summary_target
+    from ctxlab.budget import Budget, Calibration, summary_target
+    from ctxlab.calibration import Sample, calibrated, frame_samples, learned_counter, run_samples
     from ctxlab.calls import ChatClient, Generation
     from ctxlab.choices import client_from_words, dataset_from_words, thresholds_from_words
     from ctxlab.client import EndpointClient
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from ctxlab.estimates import request_tokens
     from ctxlab.evaluators import evaluate
     from ctxlab.frames import (
+        calibration_frame,
         calls_frame,
         cases_frame,
         comparisons_frame,
@@ -69,12 +72,14 @@ if TYPE_CHECKING:
     )
     from ctxlab.prices import Prices, load_prices
     from ctxlab.records import Row, Run
+    from ctxlab.replays import Replay, areplay, replay, replay_frame
     from ctxlab.sentences import failures, findings, frontier, inventions, limitations
     from ctxlab.showing import show_figure, show_run, show_table, show_text
     from ctxlab.standins import stand_in
     from ctxlab.strategies.extract import Extract, Weights
     from ctxlab.strategies.full import Empty, Full
     from ctxlab.strategies.parse import parse_strategies
+    from ctxlab.strategies.plan import Plan
     from ctxlab.strategies.shorten import Shorten
     from ctxlab.strategies.summarize import Summarize
     from ctxlab.tables import (
@@ -94,6 +99,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Budget": "ctxlab.budget",
     "BudgetError": "ctxlab.errors",
+    "Calibration": "ctxlab.budget",
     "Case": "ctxlab.dataset",
     "ChatClient": "ctxlab.calls",
     "CtxlabError": "ctxlab.errors",
@@ -116,10 +122,13 @@ _HOMES = {
     "NotebookError": "ctxlab.errors",
     "ParameterError": "ctxlab.errors",
     "Pattern": "ctxlab.dataset",
+    "Plan": "ctxlab.strategies.plan",
     "Prices": "ctxlab.prices",
+    "Replay": "ctxlab.replays",
     "Report": "ctxlab.notebooks",
     "Row": "ctxlab.records",
     "Run": "ctxlab.records",
+    "Sample": "ctxlab.calibration",
     "Shorten": "ctxlab.strategies.shorten",
     "Snippet": "ctxlab.dataset",
     "StrategyError": "ctxlab.errors",
@@ -128,7 +137,11 @@ _HOMES = {
     "Weights": "ctxlab.strategies.extract",
     "acompare": "ctxlab.comparison",
     "answers_table": "ctxlab.tables",
+    "areplay": "ctxlab.replays",
     "arun": "ctxlab.comparison",
+    "budgets": "ctxlab.allowances",
+    "calibrated": "ctxlab.calibration",
+    "calibration_frame": "ctxlab.frames",
     "calls_frame": "ctxlab.frames",
     "cases_frame": "ctxlab.frames",
     "cases_table": "ctxlab.tables",
@@ -150,12 +163,14 @@ _HOMES = {
     "fates_table": "ctxlab.tables",
     "findings": "ctxlab.sentences",
     "fits_frame": "ctxlab.frames",
+    "frame_samples": "ctxlab.calibration",
     "frontier": "ctxlab.sentences",
     "import_dataset": "ctxlab.importers",
     "inventions": "ctxlab.sentences",
     "judge_answers": "ctxlab.answers",
     "kinds_frame": "ctxlab.frames",
     "kinds_table": "ctxlab.tables",
+    "learned_counter": "ctxlab.calibration",
     "ledger_frame": "ctxlab.frames",
     "limitations": "ctxlab.sentences",
     "load_dataset": "ctxlab.loading",
@@ -170,10 +185,13 @@ _HOMES = {
     "plot_recall_latency": "ctxlab.plots",
     "provenance_table": "ctxlab.tables",
     "read_parquet": "ctxlab.frames",
+    "replay": "ctxlab.replays",
+    "replay_frame": "ctxlab.replays",
     "report_notebook": "ctxlab.notebooks",
     "request_tokens": "ctxlab.estimates",
     "results_frame": "ctxlab.frames",
     "run": "ctxlab.comparison",
+    "run_samples": "ctxlab.calibration",
     "show_figure": "ctxlab.showing",
     "show_run": "ctxlab.showing",
     "show_table": "ctxlab.showing",
@@ -190,6 +208,7 @@ _HOMES = {
 __all__ = [
     "Budget",
     "BudgetError",
+    "Calibration",
     "Case",
     "ChatClient",
     "CtxlabError",
@@ -212,10 +231,13 @@ __all__ = [
     "NotebookError",
     "ParameterError",
     "Pattern",
+    "Plan",
     "Prices",
+    "Replay",
     "Report",
     "Row",
     "Run",
+    "Sample",
     "Shorten",
     "Snippet",
     "StrategyError",
@@ -224,7 +246,11 @@ __all__ = [
     "Weights",
     "acompare",
     "answers_table",
+    "areplay",
     "arun",
+    "budgets",
+    "calibrated",
+    "calibration_frame",
     "calls_frame",
     "cases_frame",
     "cases_table",
@@ -246,12 +272,14 @@ __all__ = [
     "fates_table",
     "findings",
     "fits_frame",
+    "frame_samples",
     "frontier",
     "import_dataset",
     "inventions",
     "judge_answers",
     "kinds_frame",
     "kinds_table",
+    "learned_counter",
     "ledger_frame",
     "limitations",
     "load_dataset",
@@ -266,10 +294,13 @@ __all__ = [
     "plot_recall_latency",
     "provenance_table",
     "read_parquet",
+    "replay",
+    "replay_frame",
     "report_notebook",
     "request_tokens",
     "results_frame",
     "run",
+    "run_samples",
     "show_figure",
     "show_run",
     "show_table",
