@@ -56,6 +56,19 @@ CHARACTERS_PER_TARGET_TOKEN = 2
 
 LEAST_SLOT_CHARACTERS = 40
 
+PART_LEAD = """\
+Part {number} of {of} of one conversation, in order; each part is summarised on its own.
+
+"""
+
+MERGE_LEAD = """\
+The source holds summaries of consecutive parts of one conversation, oldest first, each under its number.
+Join them into one summary that keeps what each of them holds; where they disagree, the later one holds.
+
+"""
+
+MERGE_LABEL = "[part {number} of {of}]\n"
+
 
 def summary_prompt(source: str, *, target_tokens: int, form: Form) -> str:
     """The whole prompt: source first, what to do with it last, where small models heed it best."""
@@ -63,6 +76,17 @@ def summary_prompt(source: str, *, target_tokens: int, form: Form) -> str:
     sections = "\n".join(f"{name}: {meaning}" for name, meaning, _ in SECTIONS)
     task = RULES + shape.format(sections=sections, target=target_tokens)
     return f"<source>\n{source}\n</source>\n\n{task}"
+
+
+def part_prompt(source: str, *, number: int, of: int, target_tokens: int, form: Form) -> str:
+    """The whole prompt over one part of a source that does not fit one prompt; numbers count from 1."""
+    lead = PART_LEAD.format(number=number, of=of)
+    return lead + summary_prompt(source, target_tokens=target_tokens, form=form)
+
+
+def merge_prompt(source: str, *, target_tokens: int, form: Form) -> str:
+    """The whole prompt over summaries of parts, each under its label."""
+    return MERGE_LEAD + summary_prompt(source, target_tokens=target_tokens, form=form)
 
 
 def slots_format(target_tokens: int) -> dict[str, Any]:
@@ -107,6 +131,9 @@ def prompts_sha256() -> str:
         RULES,
         PROSE_SHAPE,
         SLOTS_SHAPE,
+        PART_LEAD,
+        MERGE_LEAD,
+        MERGE_LABEL,
         [list(section) for section in SECTIONS],
         CHARACTERS_PER_TARGET_TOKEN,
     ]

@@ -98,21 +98,19 @@ def is_projected(message: Message, *, room_characters: int) -> bool:
     )
 
 
-def claims_of(index: int, short: Excerpt, *, fate: SpanFate, call_index: int | None = None) -> list[Span]:
+def claims_of(index: int, short: Excerpt, *, fate: SpanFate) -> list[Span]:
     """Ledger spans of the parts of a message that stand in its excerpt; what lies between is omitted for it."""
     spans = []
     done = 0
     for start, end in short.ranges:
         if start > done:
-            spans.append(_content(index, done, start, "omitted", None, "projection"))
-        spans.append(_content(index, start, end, fate, call_index, None))
+            spans.append(_content(index, done, start, "omitted", "projection"))
+        spans.append(_content(index, start, end, fate))
         done = end
     return spans
 
 
-def _content(
-    index: int, start: int, end: int, fate: SpanFate, call_index: int | None, reason: str | None
-) -> Span:
+def _content(index: int, start: int, end: int, fate: SpanFate, reason: str | None = None) -> Span:
     return Span(
         item="message",
         item_index=index,
@@ -120,6 +118,5 @@ def _content(
         start=start,
         end=end,
         fate=fate,
-        call_index=call_index,
         reason=reason,
     )

@@ -19,7 +19,6 @@ class Writer:
     """Collects text and, for each quotation, the span of the source that it shows."""
 
     fate: SpanFate
-    call_index: int | None = None
     pieces: list[str] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
 
@@ -43,7 +42,6 @@ class Writer:
                 start=start,
                 end=end,
                 fate=self.fate,
-                call_index=self.call_index,
             )
         )
 

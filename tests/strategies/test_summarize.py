@@ -9,7 +9,8 @@ from ctxlab.errors import CallError, StrategyError
 from ctxlab.estimates import message_tokens
 from ctxlab.messages import Function, Message, Synthetic, ToolCall
 from ctxlab.prompts import SECTIONS, prompts_sha256, render_slots, slots_format, summary_prompt
-from ctxlab.strategies.summarize import HEADING, Summarize, summary_message
+from ctxlab.strategies.summarize import Summarize
+from ctxlab.strategies.summary_calls import HEADING, within_target
 from ctxlab.tokens import token_counter
 from tests.factories import assistant, make_case, make_snippet, user
 
@@ -140,7 +141,7 @@ def test_the_target_is_clamped_by_the_budget_and_stated_in_the_prompt():
     [
         ({"requested_tokens": 63}, "x", "insufficient_budget", 0),
         ({"messages": HISTORY[-1:]}, "x", "empty_source", 0),
-        ({"budget": Budget(window_tokens=2400, output_reserve_tokens=256)}, "x", "partition_limit", 0),
+        ({"budget": Budget(window_tokens=2048, output_reserve_tokens=256)}, "x", "partition_limit", 0),
         ({}, "", "empty_summary", 1),
         ({}, " \n\t ", "empty_summary", 1),
         ({}, Reply(text="", content_kind="null", finish_reason="length"), "empty_summary", 1),
@@ -192,16 +193,28 @@ def test_a_summary_that_is_not_smaller_than_its_source_is_no_gain():
     assert {s.fate for s in fitted.ledger if s.item_index < 2} == {"summarised"}
 
 
-# covers STR-090
-def test_a_reply_over_the_target_is_cut_at_the_longest_prefix_that_fits():
-    # heading 38 bytes and the ellipsis 3: a message of 64 tokens holds (64 - 14) * 2 = 100 bytes
-    message, cut = summary_message("a" * 500, target=64, counter=COUNTER)
-    assert (message.content, cut) == (HEADING + "a" * 59 + "…", True)
-    family = "👨‍👩‍👧"  # 18 bytes, one cluster: three fit 59 bytes
-    message, _ = summary_message(family * 10, target=64, counter=COUNTER)
-    assert message.content == HEADING + family * 3 + "…"
-    message, cut = summary_message("a" * 62, target=64, counter=COUNTER)
-    assert (message.content, cut) == (HEADING + "a" * 62, False)
+# covers STR-090, STR-151
+@pytest.mark.parametrize(
+    ("text", "content", "is_cut"),
+    [
+        # heading 38 bytes and the ellipsis 3: a message of 64 tokens holds (64 - 14) * 2 = 100 bytes
+        ("a" * 500, "a" * 59 + "…", True),
+        # 18 bytes, one cluster: three fit 59 bytes
+        ("👨‍👩‍👧" * 10, "👨‍👩‍👧" * 3 + "…", True),
+        ("a" * 58 + "\r\nb" * 9, "a" * 58 + "…", True),
+        ("a" * 62, "a" * 62, False),
+    ],
+    ids=["letters", "families", "CR LF", "whole"],
+)
+def test_a_reply_over_the_target_is_cut_at_the_longest_prefix_that_fits(text, content, is_cut):
+    found = within_target(text, target_tokens=64, counter=COUNTER, heading=HEADING)
+    assert found == (HEADING + content, is_cut)
+
+
+# covers STR-151, STR-089
+@pytest.mark.parametrize("text", ["", " \n", "e" + "\u0301" * 200], ids=["empty", "blank", "one cluster"])
+def test_nothing_is_left_of_a_reply_without_text_or_of_one_cluster_over_the_target(text):
+    assert within_target(text, target_tokens=64, counter=COUNTER, heading=HEADING)[0] == ""
 
 
 # covers STR-090
