@@ -30,8 +30,8 @@ MEASURES = {
     "duration_p50_s": "latency",
 }
 AXIS_LABELS = {
-    "answer_recall": "answer recall (share of facts in the answer)",
-    "context_recall": "context recall (share of facts in the fitted context)",
+    "answer_recall": "answer recall (share of facts in the answer, mean over cases)",
+    "context_recall": "context recall (share of facts in the fitted context, mean over cases)",
     "cost": "cost of all rows (currency of the prices)",
     "sent_tokens": "sent tokens (estimate, helper calls included, all rows)",
     "result_tokens_mean": "tokens of a request (estimate, mean; nothing was sent)",
