@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ctxlab.allowances import budgets
     from ctxlab.answers import evaluate_answers, judge_answers
     from ctxlab.budget import Budget, Calibration, summary_target
+    from ctxlab.budget_tables import budget_table, calibration_table, estimates_table, fitting_table
     from ctxlab.calibration import Sample, calibrated, frame_samples, learned_counter, run_samples
     from ctxlab.calls import ChatClient, Generation
     from ctxlab.choices import client_from_words, dataset_from_words, thresholds_from_words
@@ -139,9 +140,11 @@ _HOMES = {
     "answers_table": "ctxlab.tables",
     "areplay": "ctxlab.replays",
     "arun": "ctxlab.comparison",
+    "budget_table": "ctxlab.budget_tables",
     "budgets": "ctxlab.allowances",
     "calibrated": "ctxlab.calibration",
     "calibration_frame": "ctxlab.frames",
+    "calibration_table": "ctxlab.budget_tables",
     "calls_frame": "ctxlab.frames",
     "cases_frame": "ctxlab.frames",
     "cases_table": "ctxlab.tables",
@@ -153,6 +156,7 @@ _HOMES = {
     "describe_recall_cost": "ctxlab.plots",
     "describe_recall_latency": "ctxlab.plots",
     "differences_table": "ctxlab.tables",
+    "estimates_table": "ctxlab.budget_tables",
     "evaluate": "ctxlab.evaluators",
     "evaluate_answers": "ctxlab.answers",
     "evaluations_frame": "ctxlab.frames",
@@ -163,6 +167,7 @@ _HOMES = {
     "fates_table": "ctxlab.tables",
     "findings": "ctxlab.sentences",
     "fits_frame": "ctxlab.frames",
+    "fitting_table": "ctxlab.budget_tables",
     "frame_samples": "ctxlab.calibration",
     "frontier": "ctxlab.sentences",
     "import_dataset": "ctxlab.importers",
@@ -248,9 +253,11 @@ __all__ = [
     "answers_table",
     "areplay",
     "arun",
+    "budget_table",
     "budgets",
     "calibrated",
     "calibration_frame",
+    "calibration_table",
     "calls_frame",
     "cases_frame",
     "cases_table",
@@ -262,6 +269,7 @@ __all__ = [
     "describe_recall_cost",
     "describe_recall_latency",
     "differences_table",
+    "estimates_table",
     "evaluate",
     "evaluate_answers",
     "evaluations_frame",
@@ -272,6 +280,7 @@ __all__ = [
     "fates_table",
     "findings",
     "fits_frame",
+    "fitting_table",
     "frame_samples",
     "frontier",
     "import_dataset",

@@ -20,7 +20,7 @@ LAYERS = [
     ["evaluators", "metrics"],
     ["paired", "runner", "design"],
     ["frames", "plot_labels", "progress", "allowances"],
-    ["answers", "plots", "display", "choices", "showing", "tables", "sentences"],
+    ["answers", "plots", "display", "choices", "showing", "tables", "budget_tables", "sentences"],
     ["comparison"],
     ["parameters", "safe_html", "page", "engine", "notebooks"],
     ["cli"],
