@@ -66,10 +66,13 @@ def prose_segments(text: str, *, language: str | None = None) -> tuple[Span, ...
 
 def _sure_ends(text: str, start: int, end: int, language: str | None) -> Iterator[int]:
     """Where the sentences of a block end; marks without a word before them end none."""
+    has_word = False
     for found in sentence_ends(text, start, end, language=language):
-        if found.is_sure and _WORD.search(text, start, found.place):
+        has_word = has_word or _WORD.search(text, start, found.place) is not None
+        start = found.place
+        if found.is_sure and has_word:
             yield found.place
-            start = found.place
+            has_word = False
     yield end
 
 
@@ -81,12 +84,14 @@ def line_segments(text: str) -> tuple[Span, ...]:
 def _segments(text: str, cuts: Iterable[int]) -> tuple[Span, ...]:
     """The pieces between cuts, each with the white space after it; white space alone joins the piece next to it."""
     spans: list[Span] = []
-    start = 0
+    start = done = 0
     for cut in cuts:
-        cut = _SPACE.match(text, cut).end()  # type: ignore[union-attr]
-        if cut > start and not text[start:cut].isspace():
-            spans.append((start, cut))
-            start = cut
+        if cut <= done:
+            continue
+        done = _SPACE.match(text, cut).end()  # type: ignore[union-attr]
+        if not text[start:done].isspace():
+            spans.append((start, done))
+            start = done
     if start < len(text):
         spans[-1:] = [(spans[-1][0] if spans else 0, len(text))]
     return tuple(spans)
@@ -222,15 +227,15 @@ def _closes(opening: str, mark: str) -> bool:
 
 
 def _is_sure(text: str, start: int, match: re.Match[str], end: int, *, language: str | None) -> bool:
-    """Whether a mark surely ends a sentence: full stops and dots after abbreviations and before small letters do not."""
+    """Whether a mark surely ends a sentence: none does before a small letter, nor a full stop after an abbreviation."""
     mark = match[0][0]
-    if mark not in ".…" or match.end() >= end:
+    if mark in FREE_MARKS or match.end() >= end:
         return True
     follows = _NEXT_WORD.match(text, match.end(), end)
     after = follows[2] if follows else ""
     if after[:1].islower():
         return False
-    return mark == "…" or not _is_abbreviated(text, start, match.start(), after, language=language)
+    return mark != "." or not _is_abbreviated(text, start, match.start(), after, language=language)
 
 
 def _is_abbreviated(text: str, start: int, stop: int, after: str, *, language: str | None) -> bool:
