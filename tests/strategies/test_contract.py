@@ -4,25 +4,19 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ctxlab.budget import Budget
 from ctxlab.calls import Reply
 from ctxlab.errors import CallError
-from ctxlab.estimates import request_tokens
 from ctxlab.messages import Function, Message, Synthetic, ToolCall
 from ctxlab.strategies.base import FittedContext, Span
-from ctxlab.strategies.extract import Extract
 from ctxlab.strategies.full import Empty, Full
-from ctxlab.strategies.ledger import coverage_faults, restore, source_parts
-from ctxlab.strategies.plan import Plan
+from ctxlab.strategies.ledger import coverage_faults
 from ctxlab.strategies.shorten import Shorten
 from ctxlab.strategies.summarize import Summarize
 from ctxlab.strategies.verify import violations
 from ctxlab.tokens import token_counter
 from tests.factories import assistant, make_case, make_snippet, user
-from tests.histories import cases
 
 COUNTER = token_counter(None)
 
@@ -44,78 +38,6 @@ class Echo:
 def fit(strategy, case, budget):
     fitted = strategy.fit(case, budget, COUNTER)
     return fitted if isinstance(fitted, FittedContext) else asyncio.run(fitted)
-
-
-STRATEGIES = {
-    "full": lambda: Full(),
-    "empty": lambda: Empty(),
-    "shorten": lambda: Shorten(),
-    "shorten to 200": lambda: Shorten(target_tokens=200),
-    "shorten and send": lambda: Shorten(target_tokens=60, on_missed_target="send", evidence="none"),
-    "extract": lambda: Extract(),
-    "extract to 200": lambda: Extract(target_tokens=200, question_weight=1),
-    "extract alone": lambda: Extract(target_tokens=90, evidence="none"),
-    "summarize": lambda: Summarize(client=Echo(), generations=2),
-    "plan": lambda: Plan(client=Echo()),
-    "plan alone": lambda: Plan(evidence="none"),
-}
-
-windows = st.one_of(st.integers(0, 4096), st.sampled_from([2048, 8192, 32_768, 131_072]))
-
-
-# covers STR-001, STR-002, STR-003, STR-004, STR-005, STR-006, STR-012, STR-034, STR-036, STR-037
-@pytest.mark.parametrize("name", STRATEGIES)
-@given(case=cases(), window=windows, guidance=st.integers(0, 50))
-@settings(max_examples=60, deadline=None)
-def test_no_request_is_over_the_allowance_and_no_message_is_orphaned_at_any_window(
-    name, case, window, guidance
-):
-    budget = Budget(
-        window_tokens=window,
-        output_reserve_tokens=min(256, window),
-        protocol_reserve_tokens=16,
-        safety_reserve_tokens=16,
-        guidance_tokens=guidance,
-    )
-    before = repr(case)
-    fitted = fit(STRATEGIES[name](), case, budget)
-    assert violations(case, fitted, budget, COUNTER) == []
-    if fitted.messages:
-        assert request_tokens(fitted.messages, COUNTER) + guidance <= budget.allowance_tokens
-    assert (fitted.messages == ()) == (fitted.outcome in ("refused", "not_applicable", "failed"))
-    assert repr(case) == before
-
-
-# covers STR-036, STR-038
-@pytest.mark.parametrize("name", STRATEGIES)
-@given(case=cases(), window=windows)
-@settings(max_examples=40, deadline=None)
-def test_the_ledger_restores_every_source_part(name, case, window):
-    budget = Budget(window_tokens=window, output_reserve_tokens=min(window, 100))
-    fitted = fit(STRATEGIES[name](), case, budget)
-    assert restore(fitted.ledger, case) == dict(source_parts(case))
-    length = sum(span.end - span.start for span in fitted.ledger)
-    assert length == sum(len(text) for _, text in source_parts(case))
-
-
-# covers STR-008
-@pytest.mark.parametrize("name", STRATEGIES)
-@given(case=cases(), window=windows)
-@settings(max_examples=15, deadline=None)
-def test_the_same_input_gives_the_same_result(name, case, window):
-    budget = Budget(window_tokens=window, output_reserve_tokens=min(window, 100))
-    assert fit(STRATEGIES[name](), case, budget) == fit(STRATEGIES[name](), case, budget)
-
-
-# covers STR-007
-@pytest.mark.parametrize("strategy", [Shorten(), Extract(), Plan()], ids=lambda strategy: strategy.kind)
-@given(case=cases())
-@settings(max_examples=60, deadline=None)
-def test_a_source_that_fits_is_returned_as_it_is(strategy, case):
-    case = replace(case, snippets=())
-    fitted = fit(strategy, case, Budget(window_tokens=1_000_000))
-    assert fitted.messages == case.messages
-    assert fitted.outcome == "unchanged"
 
 
 HISTORY = (

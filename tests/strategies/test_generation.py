@@ -127,6 +127,18 @@ def test_one_token_decides_between_one_call_and_parts():
     assert (parts.kinds, fitted.receipt.parts) == (["part", "part", "merge"], 2)
 
 
+# covers STR-083
+def test_the_lead_of_a_part_is_charged_at_its_widest():
+    helper = Asked(lambda number: "ok")
+    budget = room_for_parts(60)  # 120 characters, or 121 by the parity of all that stands around them
+    summarize(helper, [user("x" * 1400)], budget)
+    assert helper.kinds == ["part"] * 12
+    sizes = [prompt_tokens(request.messages[0].text) for request in helper.requests]
+    # a prompt of part 10 of 12 is as wide as one of part 64 of 64, one of part 9 of 12 a character shorter
+    assert sizes[9:11] == [budget.allowance_tokens] * 2
+    assert all(budget.allowance_tokens - size in (0, 1) for size in sizes[:9])
+
+
 # covers STR-083, STR-034, STR-037
 def test_a_message_over_one_prompt_is_split_and_its_span_with_it():
     helper = Asked(lambda number: "ok")
@@ -169,6 +181,7 @@ def test_rounds_with_several_groups_use_the_part_target_and_the_last_the_full_on
         ({"max_calls": 6}, "call_limit", ["part"] * 4 + ["merge"] * 2, 1),
         ({"max_calls": 5}, "call_limit", ["part"] * 4, 0),
         ({"max_calls": 4}, "partition_limit", [], 0),
+        ({"max_calls": 0}, "partition_limit", [], 0),
     ],
     ids=str,
 )
@@ -187,6 +200,14 @@ def test_a_round_that_may_not_be_or_needs_more_calls_than_are_left_is_not_starte
     assert receipt.helper_result_tokens == (63 if outcome == "completed" else 0)
 
 
+# covers STR-087, STR-082
+@pytest.mark.parametrize(("max_calls", "outcome", "calls"), [(1, "completed", 1), (0, "call_limit", 0)])
+def test_one_call_for_the_whole_is_a_call_too(max_calls, outcome, calls):
+    helper = Asked(lambda number: "ok")
+    fitted = summarize(helper, [message(100)], room_for_parts(300, max_calls=max_calls))
+    assert (fitted.receipt.summary_outcome, len(helper.requests)) == (outcome, calls)
+
+
 # covers STR-088
 @pytest.mark.parametrize(
     ("replies", "outcome", "rounds"),
@@ -203,9 +224,10 @@ def test_a_round_that_may_not_be_or_needs_more_calls_than_are_left_is_not_starte
 def test_a_round_that_leaves_as_many_summaries_and_tokens_ends_the_work(replies, outcome, rounds):
     helper = Asked(replies)
     # a label is 14 characters, an empty line 2: one summary of 60 characters is 38 tokens, two are 75;
-    # after a shrinking round they are 30 + 30 + 10 with 14 and 2 each: 57 tokens
-    fitted = summarize(helper, THREE, room_for_merges(60 if outcome == "completed" else 50))
+    # after a shrinking round they are 30 + 30 + 10 with 14 each and 2 between them: 58 tokens
+    fitted = summarize(helper, [message(100)] * 3, room_for_merges(60))
     assert (fitted.receipt.summary_outcome, fitted.receipt.rounds) == (outcome, rounds)
+    assert helper.kinds == ["part"] * 3 + ["merge"] * (3 if rounds == 1 else 4)
 
 
 # covers STR-085, STR-087
@@ -400,6 +422,24 @@ def test_messages_after_the_question_are_in_no_part():
     )
     assert not any("Looking" in body for body in helper.bodies)
     assert [m.content for m in fitted.messages] == [f"{HEADING}ok", "And?", "Looking."]
+
+
+class Jumpy:
+    """A counter by which a prompt that says which part it is of exactly three costs more than it was charged."""
+
+    name = "jumpy"
+    vocabulary_sha256 = None
+
+    def __call__(self, text):
+        return COUNTER(text) + 200 * ("of 3 of one" in text)
+
+
+# covers STR-083, STR-151
+def test_a_prompt_that_turns_out_over_the_allowance_is_not_sent():
+    helper = Asked(lambda number: "ok")
+    fitted = summarize(helper, THREE, room_for_parts(300), helper_counter=Jumpy())
+    assert (fitted.receipt.reason, helper.requests) == ("partition_limit", [])
+    assert (fitted.receipt.helper_calls, fitted.receipt.helper_sent_tokens) == (0, 0)
 
 
 # covers BUD-062, STR-083

@@ -211,6 +211,23 @@ def test_a_reply_over_the_target_is_cut_at_the_longest_prefix_that_fits(text, co
     assert found == (HEADING + content, is_cut)
 
 
+class Joining:
+    """A counter of characters by which four letters before an ellipsis cost six tokens more."""
+
+    name = "joining"
+    vocabulary_sha256 = None
+
+    def __call__(self, text):
+        return len(text) + 6 * text.endswith("aaaa…")
+
+
+# covers STR-151, STR-090
+def test_a_cut_reply_is_measured_again_at_its_boundary():
+    # envelope 12, role 4, heading 38, ellipsis 1: 9 of 64 tokens are left, and the family takes 7 after the 4 letters
+    found, _ = within_target("aaaa👨‍👩‍👧‍👦bbb", target_tokens=64, counter=Joining(), heading=HEADING)
+    assert found == f"{HEADING}aaa…"
+
+
 # covers STR-151, STR-089
 @pytest.mark.parametrize("text", ["", " \n", "e" + "\u0301" * 200], ids=["empty", "blank", "one cluster"])
 def test_nothing_is_left_of_a_reply_without_text_or_of_one_cluster_over_the_target(text):

@@ -63,6 +63,16 @@ def test_what_stands_in_a_piece_that_was_not_sent_reached_no_helper():
     assert source.claims(pieces, calls=0) == ()
 
 
+# covers STR-034, STR-036
+def test_a_span_that_begins_or_ends_at_a_cut_is_whole():
+    source = formatted(user("abcdef"))
+    assert fates(source.claims(cut(source.text, 7), calls=2)) == [(0, "content", 0, 6, "summarised", 1)]
+    source = formatted(user("abcdef"), assistant("gh"))
+    first, *_ = fates(source.claims(cut(source.text, 13), calls=2))
+    assert first == (0, "content", 0, 6, "summarised", 0)
+    assert len(source.claims(cut(source.text, 13), calls=2)) == 2
+
+
 # covers STR-034, STR-037, STR-058
 def test_a_cut_inside_a_string_that_only_the_facts_show_splits_its_token():
     result = json.dumps({"log": "z" * 5000, "error": 'line "one"\nline two', "more": "y" * 3000})
