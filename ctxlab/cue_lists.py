@@ -48,7 +48,7 @@ CUE_LISTS: dict[str, dict[str, str]] = {
             "hasn't been|has not been|haven't been|have not been|hasn't|next step*|follow up|follow-up|tbd|"
             "to be decided|to be determined|to be confirmed|to be changed|to be done|to be scheduled|to be signed|"
             "to be tested|unresolved|undecided|on hold|postpone*|deferred|in progress|left to|needs to be|has to be|"
-            "have to be|need to be|must be|don't forget|do not forget|remember to|under review|blocked by|blocked on|"
+            "have to be|need to be|don't forget|do not forget|remember to|under review|blocked by|blocked on|"
             "unscheduled|not scheduled|not merged|not deployed|not approved|not signed|not answered|up next|backlog"
         ),
         "decision": (
@@ -148,7 +148,7 @@ CUE_LISTS: dict[str, dict[str, str]] = {
             "en espera|a la espera|esperando|esperamos|inacabad*|incomplet*|abiert*|no se ha|no está list*|no probad*|"
             "sin probar|sin respuesta|sin firmar|siguiente paso|próximo paso|próximos pasos|por definir|por confirmar|"
             "aplazad*|pospuest*|en curso|en revisión|resta|restan|restante*|no olvides|no olvidar|recuerda|"
-            "tiene que ser|debe ser|aún hay que|todavía hay que"
+            "tiene que ser|aún hay que|todavía hay que"
         ),
         "decision": (
             "decid*|decisión|decisiones|acord*|acuerdo|eleg*|elig*|escog*|optamos|optó|vamos a usar|usaremos|nos quedamos|"

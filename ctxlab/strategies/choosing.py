@@ -1,7 +1,7 @@
 """Choosing units by value for what they cost, greedily, the value recomputed after each choice (STR-073, STR-075).
 
-A unit loses value only when one of its identifiers is chosen elsewhere. So a heap of values that may be out of date is
-enough: the top is computed anew, and taken if it still is the top.
+A unit loses value only when one of its identifiers is chosen elsewhere. So a ranking that is made once is enough, and a
+heap of those that have lost value since: what comes first is computed anew, and taken if it still comes first.
 """
 
 from __future__ import annotations
@@ -83,21 +83,32 @@ class Chooser:
     size: Callable[[str], int]
     room: int
     choices: list[list[int]] = field(default_factory=list)
+    _spared: int = field(init=False)
     _chosen: list[int] = field(init=False, default_factory=list)
     _taken: set[int] = field(init=False, default_factory=set)
     _said: set[str] = field(init=False, default_factory=set)
     _texts: set[str] = field(init=False, default_factory=set)
-    _heap: list[Key] = field(init=False, default_factory=list)
+    _again: list[Key] = field(init=False, default_factory=list)
     _waiting: dict[str, set[int]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._spared = self.size("\n…\n[assistant] ")  # at most so much goes when a unit closes a gap
 
     def run(self, ranking: Sequence[Key]) -> list[int]:
         """Choose among the ranked units until nothing more fits; the places of all chosen ones in source order."""
         while ranking:
             before = len(self._chosen)
-            missed = self._pass(ranking)
+            self._pass(ranking)
             # A unit beside a chosen one costs less than before, so what did not fit is tried again.
-            ranking = self.ranking(missed) if len(self._chosen) > before else ()
+            ranking = self.ranking(self._left()) if len(self._chosen) > before else ()
         return self._chosen
+
+    def _left(self) -> list[int]:
+        return [
+            place
+            for place, cost in enumerate(self.tokens)
+            if cost <= self.room + self._spared and place not in self._taken
+        ]
 
     def ranking(self, candidates: Iterable[int]) -> list[Key]:
         """The candidates by what they are worth now, the best first."""
@@ -109,16 +120,19 @@ class Chooser:
         self._chosen = sorted(self._taken)
         return self._chosen
 
-    def _pass(self, ranking: Sequence[Key]) -> list[int]:
-        """Choose among the ranked units; those that did not fit are returned."""
-        self._heap = list(ranking)  # what is sorted is a heap
-        missed = []
-        while self._heap:
-            key = heapq.heappop(self._heap)
+    def _pass(self, ranking: Sequence[Key]) -> None:
+        """Choose among the ranked units what fits."""
+        ranked = iter(ranking)
+        upcoming = next(ranked, None)
+        while upcoming or self._again:
+            if upcoming is None or (self._again and self._again[0] < upcoming):
+                key = heapq.heappop(self._again)
+            else:
+                key, upcoming = upcoming, next(ranked, None)
             place = key[-1]
             if (
-                place in self._taken
-                or self.tokens[place] > self.room
+                self.tokens[place] > self.room + self._spared
+                or place in self._taken
                 or self.units[place].text in self._texts
             ):
                 continue
@@ -126,11 +140,10 @@ class Chooser:
             if together is None:
                 continue
             current = self._key(place, together)
-            if current > key and self._heap and current > self._heap[0]:
-                heapq.heappush(self._heap, current)
-            elif not self._take(together):
-                missed.append(place)
-        return missed
+            if current > key and any(other and other < current for other in (upcoming, *self._again[:1])):
+                heapq.heappush(self._again, current)
+            else:
+                self._take(together)
 
     def _key(self, place: int, together: Sequence[int]) -> Key:
         said: set[str] = set()
@@ -165,14 +178,14 @@ class Chooser:
         for name in self.units[place].identifiers:
             self._waiting.setdefault(name, set()).add(place)
 
-    def _take(self, together: Sequence[int]) -> bool:
+    def _take(self, together: Sequence[int]) -> None:
         """Choose units that belong together, if they fit."""
         chosen, needed = list(self._chosen), 0
         for place in together:
             needed += self._growth(chosen, place)
             insort(chosen, place)
         if needed > self.room:
-            return False
+            return
         self._chosen, self.room = chosen, self.room - needed
         self.choices.append(list(together))
         self._taken.update(together)
@@ -181,7 +194,6 @@ class Chooser:
             self._texts.add(self.units[place].text)
         for place in together:
             self._call(place)
-        return True
 
     def _growth(self, chosen: Sequence[int], place: int) -> int:
         """By how much the body grows if a unit is added to the chosen ones."""
@@ -209,4 +221,4 @@ class Chooser:
             for place in [place for place in waiting if place < chosen]:
                 waiting.discard(place)
                 if place not in self._taken:
-                    heapq.heappush(self._heap, self._key(place, [place]))
+                    heapq.heappush(self._again, self._key(place, [place]))

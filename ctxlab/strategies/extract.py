@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ctxlab.errors import StrategyError
 from ctxlab.estimates import message_tokens
 from ctxlab.messages import Message, Synthetic
-from ctxlab.strategies.base import NOT_A_PARAMETER, PYTHON_ONLY, Draft, Span, Treatment
+from ctxlab.strategies.base import NOT_A_PARAMETER, PYTHON_ONLY, Draft, Span, Treatment, parameter_names
 from ctxlab.strategies.choosing import LINE_TOKENS, Chooser, Key, body_of, corrections_of
 from ctxlab.strategies.relevance import relevance
 from ctxlab.strategies.shorten import check_choice, check_target
@@ -132,13 +132,16 @@ class Extract(Treatment):
         chooser, ranking = self._chooser(source, surveyed, size)
         chooser.room = room - size(HEADING) + size("…\n") - size("…")  # no line break ends the text
         chosen = chooser.run(ranking)
-        while (spare := room - size(HEADING + body_of(units, chosen))) > chooser.room:
+        text = HEADING + body_of(units, chosen)
+        while (spare := room - size(text)) > chooser.room:
             chooser.room = spare  # sizes did not add up, and left room for more
             if len(chosen) == len(chosen := chooser.run(chooser.ranking(range(len(units))))):
                 break
-        while chosen and size(HEADING + body_of(units, chosen)) > room:
+            text = HEADING + body_of(units, chosen)
+        while chosen and size(text) > room:
             chosen = chooser.undo()
-        return chosen, (_message(HEADING + body_of(units, chosen)),) if chosen else ()
+            text = HEADING + body_of(units, chosen)
+        return chosen, (_message(text),) if chosen else ()
 
     def _chooser(
         self, source: Source, surveyed: Survey, size: Callable[[str], int]
@@ -192,7 +195,8 @@ class Extract(Treatment):
     @property
     def parameters(self) -> dict[str, object]:
         """Parameter values by name, in field order; the weights by theirs."""
-        return {**Treatment.parameters.fget(self), "weights": asdict(self.weights)}  # type: ignore[attr-defined]
+        values = {name: getattr(self, name) for name in parameter_names(type(self))}
+        return values | {"weights": asdict(self.weights)}
 
 
 def _measure(counter: Counter, room_tokens: int) -> tuple[Counter | Callable[[str], int], int]:

@@ -40,8 +40,8 @@ class Unit(NamedTuple):
         start, end: half-open span in the message's content, without white space at its ends.
         text: the span on one line.
         identifiers: the distinct identifiers in it.
-        follows: nothing but white space stands between it and the unit before it.
-        between: that white space, if both stand on one line of one message; else null.
+        follows: no word stands between it and the unit before it.
+        between: what does, if both stand on one line of one message; else null.
     """
 
     message: int
@@ -98,7 +98,6 @@ def _units(message: Message, index: int, *, language: str | None, follows: bool)
         marker = _MARKER.match(piece)
         said = piece[marker.end() :] if marker else piece
         if not _WORD.search(said):
-            follows = follows and not piece.strip()
             continue
         first, last = start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
         between = text[done:first]
