@@ -69,9 +69,9 @@ def test_an_extract_is_one_message_after_the_preamble_with_a_line_per_unit_and_m
     # value for cost, position 0, 0.2, ... 1:
     #   "Keep port 8080 open." 20 bytes: identifier 3, number 1, user 1, position 0 = 5 / (8 + 10)
     #   "We rejected Redlock on INC-4821 today." 38 bytes: 3 + 4 + 1 + 1 + 0.75 = 9.75 / (8 + 19)
-    # the lines "[user] We ... today." and "[user] Keep ... open." take 46 and 28 bytes with their line breaks, and 3
-    # gaps of 4 bytes less the last line break 11: 53 + 46 + 28 + 11 = 138 bytes, 69 tokens; together 20 + 19 + 14 + 69
-    fitted = extract(HISTORY, target_tokens=122)
+    # the lines "[user] Keep ... open." and "[user] We ... today." take 28 and 46 bytes with their line breaks, the gaps
+    # 4 and, without one, 3: 53 + 28 + 4 + 46 + 3 = 134 bytes, 67 tokens; together 20 + 19 + 14 + 67 = 120
+    fitted = extract(HISTORY, target_tokens=120)
     assert lines(fitted) == [
         "[user] Keep port 8080 open.",
         "…",
@@ -81,13 +81,13 @@ def test_an_extract_is_one_message_after_the_preamble_with_a_line_per_unit_and_m
     assert [m.role for m in fitted.messages] == ["system", "user", "user"]
     assert fitted.messages[2] is HISTORY[-1]
     assert fitted.outcome == "extracted"
-    assert fitted.receipt.target_tokens == 122
+    assert fitted.receipt.target_tokens == 120
 
 
 # covers STR-073
 def test_with_one_token_less_a_unit_is_passed_over_for_what_still_fits():
     # beside the best unit "[assistant] Good to know." takes the place of the last gap: 53 + 4 + 46 + 25 = 128 bytes
-    fitted = extract(HISTORY, target_tokens=121)
+    fitted = extract(HISTORY, target_tokens=119)
     assert lines(fitted) == [
         "…",
         "[user] We rejected Redlock on INC-4821 today.",
@@ -98,7 +98,7 @@ def test_with_one_token_less_a_unit_is_passed_over_for_what_still_fits():
 
 # covers STR-034, STR-036, STR-037
 def test_the_ledger_holds_a_span_for_each_unit_and_why_the_rest_is_missing():
-    fitted = extract(HISTORY, target_tokens=122)
+    fitted = extract(HISTORY, target_tokens=120)
     spans = [
         (s.item_index, s.start, s.end, s.fate, s.reason) for s in fitted.ledger if s.item_index in (1, 2, 3)
     ]
