@@ -81,13 +81,18 @@ helper_names = st.sampled_from([name for name in STAND_INS if name != "slow"])  
 @st.composite
 def budgets(draw: st.DrawFn) -> Budget:
     """Any window up to 131,072, with reserves that leave much of it or little or nothing, with guidance or without."""
-    window = draw(st.one_of(st.integers(0, 6000), st.sampled_from([2048, 8192, 32_768, 131_072])))
-    reserve = st.sampled_from([0, 16, 256])
+    window = draw(
+        st.one_of(
+            st.sampled_from([2048, 4096, 8192, 32_768, 131_072]),
+            st.integers(1500, 8192),
+            st.integers(0, 2048),
+        )
+    )
     return Budget(
         window_tokens=window,
         output_reserve_tokens=draw(st.sampled_from([64, 256, 1000])),
-        protocol_reserve_tokens=draw(reserve),
-        safety_reserve_tokens=draw(st.one_of(reserve, st.just(1024))),
+        protocol_reserve_tokens=draw(st.sampled_from([0, 16, 256])),
+        safety_reserve_tokens=draw(st.sampled_from([0, 0, 16, 1024])),
         guidance_tokens=draw(st.integers(0, 50)),
     )
 
@@ -127,9 +132,8 @@ def fit(strategy: Strategy, case: Case, budget: Budget) -> FittedContext:
 def faults(case: Case, strategy: Strategy, budget: Budget, fitted: FittedContext) -> Iterator[str]:
     """What does not hold of a fitted context, one line each, the statement first."""
     yield from violations(case, fitted, budget, COUNTER)
-    tokens = request_tokens(fitted.messages, COUNTER) + budget.guidance_tokens
-    if fitted.messages and tokens > budget.allowance_tokens:
-        yield f"STR-002: a request of {tokens} tokens, allowed {budget.allowance_tokens}"
+    if contexts_over(fitted, budget):
+        yield f"STR-002: a request over the {budget.allowance_tokens} tokens that are allowed"
     if bool(fitted.messages) != (fitted.outcome in SENT):
         yield f"STR-002: messages and outcome {fitted.outcome} do not agree"
     if unaccounted_characters(case, fitted) or restore(fitted.ledger, case) != dict(source_parts(case)):
@@ -146,6 +150,12 @@ def unaccounted_characters(case: Case, fitted: FittedContext) -> int:
     """By how many characters the spans of the ledger miss the length of the source."""
     spans = sum(span.end - span.start for span in fitted.ledger)
     return abs(spans - sum(len(text) for _, text in source_parts(case)))
+
+
+def contexts_over(fitted: FittedContext, budget: Budget) -> int:
+    """Whether what is sent is over the allowance, as a number."""
+    tokens = request_tokens(fitted.messages, COUNTER) + budget.guidance_tokens
+    return int(bool(fitted.messages) and tokens > budget.allowance_tokens)
 
 
 def prompts_over(helper: Helper, budget: Budget) -> int:

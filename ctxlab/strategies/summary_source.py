@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ctxlab.strategies.base import Span
 from ctxlab.strategies.mined import decoded, end_of
 from ctxlab.strategies.project import claims_of, project, tool_names
+from ctxlab.strategies.writer import ELLIPSIS
 from ctxlab.text import safe_cut
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 ARGUMENTS_CHARACTERS = 400
 BLOCKS_BETWEEN = "\n\n"
-ELLIPSIS = "…"
 
 
 class Quote(NamedTuple):

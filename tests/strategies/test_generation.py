@@ -5,92 +5,27 @@ import re
 
 import pytest
 
-from ctxlab.budget import Budget, Thresholds
+from ctxlab.budget import Budget
+from ctxlab.caller import Caller, RowLog, row_at_work
 from ctxlab.calls import Reply
 from ctxlab.errors import CallError
 from ctxlab.messages import Message
-from ctxlab.prompts import merge_prompt, part_prompt
-from ctxlab.strategies.summarize import Observation, Summarize
+from ctxlab.standins import stand_in
+from ctxlab.strategies.summarize import Summarize
 from ctxlab.strategies.summary_calls import HEADING
-from ctxlab.tokens import token_counter
 from tests.factories import assistant, make_case, user
-
-COUNTER = token_counter(None)  # ceil(bytes / 2)
-SOURCE = re.compile(r"<source>\n(.*)\n</source>", re.DOTALL)
-TARGET = 100
-PART_TARGET = 50
-
-
-class Asked:
-    """A helper that replies with what a function makes of the number of the call, from 1."""
-
-    def __init__(self, reply):
-        self.reply = reply
-        self.requests = []
-
-    async def complete(self, request):
-        self.requests.append(request)
-        reply = self.reply(len(self.requests))
-        if isinstance(reply, BaseException):
-            raise reply
-        return reply if isinstance(reply, Reply) else Reply(text=reply)
-
-    @property
-    def kinds(self):
-        return [request.kind for request in self.requests]
-
-    @property
-    def bodies(self):
-        return [SOURCE.search(request.messages[0].text)[1] for request in self.requests]
-
-
-def prompt_tokens(prompt):
-    return 12 + 2 + COUNTER(prompt)
-
-
-def room_for_parts(room_tokens, **thresholds):
-    """A budget in which the body of a part may have this many tokens."""
-    widest = thresholds.get("max_calls", 64)
-    around = prompt_tokens(part_prompt("", number=widest, of=widest, target_tokens=TARGET, form="prose"))
-    return exact(around + room_tokens, **thresholds)
-
-
-def room_for_merges(room_tokens, **thresholds):
-    """A budget in which the body of a merge may have this many tokens."""
-    around = prompt_tokens(merge_prompt("", target_tokens=TARGET, form="prose"))
-    return exact(around + room_tokens, **thresholds)
-
-
-def exact(allowance_tokens, **thresholds):
-    return Budget(
-        window_tokens=allowance_tokens + TARGET,
-        output_reserve_tokens=TARGET,
-        protocol_reserve_tokens=0,
-        safety_reserve_tokens=0,
-        thresholds=Thresholds(**thresholds),
-    )
-
-
-def message(tokens, letter="a"):
-    """A user message whose block, the empty line behind it included, has this many tokens."""
-    return user(letter * (2 * tokens - len("[user] ") - len("\n\n")))
-
-
-def summarize(helper, messages, budget, **options):
-    case = make_case(messages=(*messages, user("And?")))
-    strategy = Summarize(client=helper, requested_tokens=TARGET, **options)
-    return asyncio.run(strategy.fit(case, budget, COUNTER))
-
-
-def seen_by(fitted):
-    """The calls that saw something of each message but the last."""
-    return [
-        [s.call_index for s in fitted.ledger if s.item_index == i and s.fate == "summarised"]
-        for i in range(max(s.item_index for s in fitted.ledger))
-    ]
-
-
-THREE = [message(200, letter) for letter in "abc"]
+from tests.parts import (
+    COUNTER,
+    TARGET,
+    THREE,
+    Asked,
+    message,
+    prompt_tokens,
+    room_for_merges,
+    room_for_parts,
+    seen_by,
+    summarize,
+)
 
 
 # covers STR-083, STR-084, STR-086, STR-030, BUD-061
@@ -331,81 +266,6 @@ def test_parts_and_merges_of_the_slots_form_are_read_as_json():
     assert fitted.messages[0].content == f"{HEADING}Goal: Reply 4"
 
 
-class Ticking:
-    """A clock that goes on by a quarter of a second each time it is read."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        self.now += 0.25
-        return self.now
-
-
-def observed(reply, budget, messages=THREE, **options):
-    seen = []
-    helper = Asked(reply)
-    options = {"observe": seen.append, "clock": Ticking(), **options}
-    try:
-        summarize(helper, messages, budget, **options)
-    except (asyncio.CancelledError, RuntimeError) as error:
-        return seen, helper, type(error)
-    return seen, helper, None
-
-
-# covers STR-097, STR-098
-@pytest.mark.parametrize(
-    ("reply", "outcome", "calls", "result_tokens"),
-    [
-        # heading 38 bytes and reply 2 are 20 tokens, envelope 12, role 2
-        (lambda number: "ok", "completed", 4, 34),
-        (lambda number: "", "empty_summary", 1, 0),
-        (lambda number: CallError("timeout"), "failed", 1, 0),
-        (lambda number: "ok" if number < 3 else asyncio.CancelledError(), "cancelled", 3, 0),
-        (lambda number: RuntimeError(), "failed", 1, 0),
-    ],
-    ids=["completed", "empty_summary", "failed", "cancelled", "an error of another kind"],
-)
-def test_what_a_summary_took_is_observed_however_it_ends(reply, outcome, calls, result_tokens):
-    budget = room_for_parts(300)
-    seen, helper, _ = observed(reply, budget)
-    sent = sum(prompt_tokens(request.messages[0].text) for request in helper.requests)
-    assert seen == [
-        Observation(
-            outcome=outcome,
-            calls=calls,
-            source_tokens=3 * (12 + 2 + 196) + 12 + 2 + 2,
-            sent_tokens=sent,
-            result_tokens=result_tokens,
-            allowance_tokens=budget.allowance_tokens,
-            elapsed_s=0.25,
-        )
-    ]
-
-
-# covers STR-097, STR-095
-@pytest.mark.parametrize(
-    ("options", "outcome"),
-    [
-        ({"budget": Budget(window_tokens=1536, output_reserve_tokens=256)}, "insufficient_budget"),
-        ({"messages": []}, "empty_source"),
-        ({"budget": exact(600)}, "partition_limit"),
-    ],
-    ids=["insufficient_budget", "empty_source", "partition_limit"],
-)
-def test_a_summary_that_makes_no_call_is_observed_too(options, outcome):
-    options = {"budget": room_for_parts(300), **options}
-    (one,), helper, _ = observed(lambda number: "ok", **options)
-    assert (one.outcome, one.calls, one.sent_tokens, one.result_tokens) == (outcome, 0, 0, 0)
-    assert helper.requests == []
-
-
-# covers STR-099
-def test_cancellation_stays_cancellation():
-    _, helper, error = observed(lambda number: asyncio.CancelledError(), room_for_parts(300))
-    assert (error, len(helper.requests)) == (asyncio.CancelledError, 1)
-
-
 # covers STR-098
 def test_sent_tokens_may_exceed_the_source():
     helper = Asked(lambda number: "ok")
@@ -454,3 +314,21 @@ def test_every_prompt_is_measured_as_it_is_sent():
         request.messages == (Message(role="user", content=request.messages[0].content),)
         for request in helper.requests
     )
+
+
+# covers GEN-009, STR-083, RUN-100
+def test_the_gate_before_every_call_lets_parts_and_merges_through():
+    async def run():
+        client, budget = stand_in("head"), room_for_parts(300)
+        log = RowLog(case_id="c1", strategy="s", repeat=0, allowance_tokens=budget.allowance_tokens)
+        row_at_work.set(log)
+        async with client.open() as session:
+            caller = Caller(client=client, session=session, counter=COUNTER)
+            strategy = Summarize(client=caller, requested_tokens=TARGET)
+            fitted = await strategy.fit(make_case(messages=(*THREE, user("And?"))), budget, COUNTER)
+        return fitted, log.calls
+
+    fitted, calls = asyncio.run(run())
+    assert fitted.outcome == "summarized"
+    assert [(call.stage, call.kind) for call in calls] == [("helper", "part")] * 3 + [("helper", "merge")]
+    assert [call.estimated_tokens for call in calls] == [c.estimated_tokens for c in fitted.helper_calls]
