@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LINE_TOKENS = 8
 """What a line costs besides its text, in the measure by which units are chosen."""
+LABEL_TOKENS = 2
+"""What the role and its brackets take at least."""
 MOST_CORRECTIONS = 64
 """A unit with more later corrections than this has to wait until they have been chosen for themselves."""
 
@@ -105,10 +107,13 @@ class Chooser:
 
     def _left(self) -> list[int]:
         return [
-            place
-            for place, cost in enumerate(self.tokens)
-            if cost <= self.room + self._spared and place not in self._taken
+            place for place in range(len(self.units)) if place not in self._taken and self._may_fit(place)
         ]
+
+    def _may_fit(self, place: int) -> bool:
+        """Whether a unit may fit; no is sure, and found without measuring anything."""
+        beside_chosen = place - 1 in self._taken or place + 1 in self._taken
+        return self.tokens[place] <= self.room + (self._spared if beside_chosen else -LABEL_TOKENS)
 
     def ranking(self, candidates: Iterable[int]) -> list[Key]:
         """The candidates by what they are worth now, the best first."""
@@ -130,11 +135,7 @@ class Chooser:
             else:
                 key, upcoming = upcoming, next(ranked, None)
             place = key[-1]
-            if (
-                self.tokens[place] > self.room + self._spared
-                or place in self._taken
-                or self.units[place].text in self._texts
-            ):
+            if place in self._taken or not self._may_fit(place) or self.units[place].text in self._texts:
                 continue
             together = self._with_corrections(place)
             if together is None:
@@ -157,8 +158,9 @@ class Chooser:
         return -value / cost, -unit.message, unit.start, place
 
     def _with_corrections(self, place: int) -> list[int] | None:
-        """A unit with all that later withdraws or corrects it and is not chosen yet; null while those are too many."""
+        """A unit with all that later withdraws or corrects it and is not chosen yet; null while that is too much."""
         together, known = [place], {place}
+        cost = self.tokens[place]
         for one in together:
             for name in self.units[one].identifiers:
                 later = self.corrections.get(name, ())
@@ -166,7 +168,8 @@ class Chooser:
                     if other not in known and other not in self._taken:
                         known.add(other)
                         together.append(other)
-                        if len(together) > MOST_CORRECTIONS:
+                        cost += self.tokens[other] - self._spared
+                        if len(together) > MOST_CORRECTIONS or cost > self.room + self._spared:
                             self._wait(place)
                             return None
         if len(together) > 1:
