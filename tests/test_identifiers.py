@@ -176,6 +176,39 @@ def test_identifiers_are_disjoint_in_order_and_stand_in_the_text(text):
     assert identifiers(text) == identifiers(text)
 
 
+# covers STR-160, STR-161
+@settings(max_examples=150)
+@given(
+    text=st.lists(
+        st.sampled_from(
+            [
+                "src/a.py",
+                "x_1",
+                "E1",
+                "May",
+                "15",
+                "de",
+                "maio",
+                "2024",
+                "15 ms",
+                '"two words"',
+                "'one'",
+                "a.b",
+                "A-",
+                "日",
+                "é,",
+            ]
+        ),
+        max_size=8,
+    ).map(" ".join),
+    before=st.sampled_from(["", "plain words\n", "so it is\tthat ", "と。\n\n"]),
+    after=st.sampled_from(["", "\nplain words", "\n\nso it is", "\r\n"]),
+)
+def test_plain_lines_around_change_nothing_that_is_found(text, before, after):
+    around = [(one.text, one.start - len(before)) for one in identifiers(before + text + after)]
+    assert around == [(one.text, one.start) for one in identifiers(text)]
+
+
 # covers STR-160
 @pytest.mark.parametrize(
     "unit",
