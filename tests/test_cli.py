@@ -298,9 +298,9 @@ def test_a_pipe_or_a_folder_is_no_dataset(tmp_path):
     for name in ("pipe.jsonl", "."):
         done = compare(tmp_path, dataset=str(tmp_path / name))
         assert done.returncode == 2
-        assert done.stderr.endswith(": is not a file\n")
+        assert done.stderr.endswith(": cannot be read: it is not a file\n")
     done = compare(tmp_path, "--dataset-format", "tau_bench", dataset=str(tmp_path / "pipe.jsonl"))
-    assert done.stderr == "error: pipe.jsonl: is not a file\n"
+    assert done.stderr == "error: pipe.jsonl: cannot be read: it is not a file\n"
 
 
 # covers GEN-059, GEN-011
