@@ -63,34 +63,32 @@ def load_prices(path: str | Path) -> Prices:
 def call_cost(call: Call, prices: Prices | None) -> Decimal | None:
     """What one attempt cost; null if a number or a price that is needed is unknown (RUN-091, RUN-092, RUN-095)."""
     model = prices.models.get(call.model_requested) if prices else None
-    usage = call.usage
-    if model is not None and not call.reached:
-        return Decimal(0)
-    if model is None or usage.prompt_tokens is None or usage.completion_tokens is None:
-        return None
-    normal = Decimal(model.input)
-    total = usage.prompt_tokens * normal + usage.completion_tokens * Decimal(model.output)
-    special = 0
+    total = call_cost_uncached(call, prices)
+    if model is None or total is None or not call.reached:
+        return total
+    special, usage = 0, call.usage
     for number, price in (
         (usage.cached_tokens, model.cached_input),
         (usage.cache_write_tokens, model.cache_write),
     ):
-        if price is None or Decimal(price) == normal:
+        if price is None or Decimal(price) == Decimal(model.input):
             continue
         if number is None:
             return None
         special += number
-        total += number * (Decimal(price) - normal)
-    return None if special > usage.prompt_tokens else total / MILLION
+        total += number * (Decimal(price) - Decimal(model.input)) / MILLION
+    return None if special > (usage.prompt_tokens or 0) else total
 
 
 def call_cost_uncached(call: Call, prices: Prices | None) -> Decimal | None:
     """The same with all input at the normal price: an upper bound that needs no cached number (RUN-093)."""
     model = prices.models.get(call.model_requested) if prices else None
-    usage = call.usage
-    if model is not None and not call.reached:
+    if model is None:
+        return None
+    if not call.reached:
         return Decimal(0)
-    if model is None or usage.prompt_tokens is None or usage.completion_tokens is None:
+    usage = call.usage
+    if usage.prompt_tokens is None or usage.completion_tokens is None:
         return None
     total = usage.prompt_tokens * Decimal(model.input) + usage.completion_tokens * Decimal(model.output)
     return total / MILLION
