@@ -46,6 +46,10 @@ DatasetOption = Annotated[Path, typer.Option("--dataset", help="Cases, JSON Line
 DatasetFormatOption = Annotated[
     str, typer.Option("--dataset-format", help="ctxlab, or the name of an importer such as tau_bench.")
 ]
+PRICES_HELP = (
+    "Prices per million tokens as decimal text, JSON: "
+    '{"currency": "USD", "models": {"NAME": {"input": "0.15", "cached_input": "0.07", "output": "0.60"}}}'
+)
 ClientOption = Annotated[
     str,
     typer.Option(
@@ -116,7 +120,7 @@ def compare(
     warm_cache: Annotated[
         bool, typer.Option("--warm-cache", help="Leave the embedded model's cache on.")
     ] = False,
-    prices: Annotated[Path | None, typer.Option(help="Prices per million tokens, JSON.")] = None,
+    prices: Annotated[Path | None, typer.Option(help=PRICES_HELP)] = None,
     runs_dir: Annotated[Path, typer.Option(help="Where experiments are kept.")] = Path("runs"),
     resume: Annotated[
         str | None, typer.Option(metavar="RUN_ID", help="Go on with an interrupted run.")
@@ -139,6 +143,8 @@ def compare(
         output_reserve_tokens=output_reserve_tokens,
         thresholds=thresholds_from_words(set_ or []),
     )
+    if budget.allowance_tokens == 0:
+        warn("the reserves fill the window, so every request is refused")
     chosen = client_from_words(
         client,
         base_url=base_url,
@@ -230,8 +236,13 @@ def _dataset(path: Path, format_: str) -> Dataset:
 
     dataset = dataset_from_words(path, format_)
     for warning in dataset.warnings:
-        typer.echo(f"warning: {warning}"[:MOST_CHARACTERS], err=True)
+        warn(warning)
     return dataset
+
+
+def warn(text: str) -> None:
+    """Print a warning as one line on standard error."""
+    typer.echo(f"warning: {text}"[:MOST_CHARACTERS], err=True)
 
 
 def _helper(client: ChatClient, model: str | None) -> ChatClient | None:

@@ -156,8 +156,8 @@ def _known(found: Iterable[bool | None]) -> int | None:
 def losses_table(run: Run) -> pd.DataFrame:
     """Where each fact was lost: one row per case and fact, one column per strategy; ids and kinds only.
 
-    `kept` is in the answer; `not in context` was lost by the strategy, `not in answer` by the model; with repeats
-    a cell counts them.
+    `kept` is in the answer with its status; `not in context` was lost by the strategy, `not in answer` by the
+    model, `status not stated` is named without what holds for it; with repeats a cell counts them.
     """
     cells: dict[tuple[int, str], dict[str, list[str]]] = {}
     kinds: dict[tuple[int, str], tuple[str, str]] = {}
@@ -183,6 +183,8 @@ def _fate(row: Row, fact: FactResult) -> str:
     if row.status in ("refused", "error", "not_run"):
         return row.status.replace("_", " ")
     if fact.fate == "missing":
+        if fact.in_answer:
+            return "status not stated"
         return "not in answer" if fact.in_context or fact.where == "answer" else "not in context"
     if fact.fate == "not_judged" and fact.in_context is not None:
         return "in context" if fact.in_context else "not in context"

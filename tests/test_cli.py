@@ -206,6 +206,7 @@ def test_a_window_smaller_than_the_reserves_refuses_every_row_and_sends_nothing(
     assert done.returncode == 0
     assert {(r["status"], r["error_kind"], r["calls"]) for r in rows} == {("refused", "budget_exceeded", 0)}
     assert {r["context_recall"] for r in rows} == {None}
+    assert done.stderr == "warning: the reserves fill the window, so every request is refused\n"
 
 
 # covers RUN-115
