@@ -389,7 +389,7 @@ def test_a_temperature_may_be_written_as_an_integer_or_a_fraction(load, written)
 # Fields
 
 
-# covers DAT-020, DAT-025, DAT-030, DAT-043, DAT-050, DAT-120, DAT-123
+# covers DAT-020, DAT-025, DAT-030, DAT-031, DAT-043, DAT-050, DAT-120, DAT-123
 @pytest.mark.parametrize(
     ("case", "field", "rule"),
     [

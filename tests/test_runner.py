@@ -288,7 +288,7 @@ def test_case_settings_win_over_run_settings_and_a_larger_output_is_reserved():
     assert run([case], by=by, budget=small).rows[0].status == "refused"
 
 
-# covers EVA-013
+# covers EVA-013, RUN-033
 def test_a_failing_evaluator_gives_an_evaluator_failure_that_keeps_usage_and_answer():
     fact = make_fact("f1", "X-1", must_not_claim=(Pattern(regex="(a|aa)+$"),))
     case = make_case(messages=(user("Go."),), facts=(fact,))
