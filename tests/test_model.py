@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,9 +12,9 @@ import pytest
 
 from ctxlab.comparison import run
 from ctxlab.frames import metrics_frame, results_frame
-from ctxlab.loading import dataset_bytes, load_dataset
 from ctxlab.local import LocalClient
 from ctxlab.metrics import metrics
+from tests.factories import make_case, make_dataset, user
 from tests.loopback import forward_to, loopback
 
 ROOT = Path(__file__).parents[1]
@@ -39,20 +38,18 @@ def main_job(tmp_path_factory):
 
         with loopback(record) as proxy, pytest.MonkeyPatch.context() as patch:
             patch.setenv("CTXLAB_API_KEY", server.key)
-            begun = time.monotonic()
             result = run(
                 CONTINUATION,
                 client=LocalClient(base_url=proxy.base_url),
                 runs_dir=tmp_path_factory.mktemp("runs"),
                 progress=False,
             )
-            seconds = time.monotonic() - begun
-            return result, proxy.requests, replies, seconds
+            return result, proxy.requests, replies
 
 
 # covers RUN-116, RUN-084, DAT-180
 def test_the_embedded_model_recalls_the_facts_from_the_full_context_only(main_job):
-    result, requests, _, seconds = main_job
+    result, requests, _ = main_job
     assert [row.status for row in result.rows] == ["completed"] * 15
     assert list(results_frame(result)["calls"]) == [1, 1, 1, 2, 5] * 3
     assert len(requests) == 30
@@ -61,7 +58,6 @@ def test_the_embedded_model_recalls_the_facts_from_the_full_context_only(main_jo
     assert full.answer_recall_pooled >= Fraction(8, 10)
     assert empty.answer_recall_pooled <= Fraction(1, 10)
     assert empty.context_recall_pooled < shorten.context_recall_pooled < full.context_recall_pooled
-    assert seconds < 20 * 60
     assert all(
         1200 <= row.main_call.usage.prompt_tokens <= 1800 for row in result.rows if row.strategy == "full"
     )
@@ -69,7 +65,7 @@ def test_the_embedded_model_recalls_the_facts_from_the_full_context_only(main_jo
 
 # covers RUN-016, RUN-018, RUN-115, GEN-012
 def test_tokens_are_those_that_a_recording_proxy_saw(main_job):
-    result, requests, replies, _ = main_job
+    result, requests, replies = main_job
     calls = [call for row in result.rows for call in row.calls]
     assert [call.usage.prompt_tokens for call in calls] == [
         reply["usage"]["prompt_tokens"] for reply in replies
@@ -108,22 +104,23 @@ def test_a_real_session_runs_through_the_installed_command(tmp_path):
     done = subprocess.run(
         [str(Path(sys.executable).parent / "ctxlab"), "compare", "--dataset", str(short), "--dataset-format",
          "tau_bench", "--window-tokens", "16384", "--client", "local", "--strategies",
-         "full,shorten:target_tokens=4096,summarize", "--format", "json"],
+         "full,shorten:target_tokens=4096", "--format", "json"],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     rows = json.loads(done.stdout)["rows"]
-    assert [row["status"] for row in rows] == ["completed"] * 3
-    assert [row["calls"] for row in rows] == [1, 1, 2]
+    assert [row["status"] for row in rows] == ["completed"] * 2
+    assert [row["calls"] for row in rows] == [1, 1]
+    assert [row["context_recall"] is not None for row in rows] == [True, True]
     assert all(row["prompt_tokens"] > 0 and row["duration_s"] > 0 for row in rows)
 
 
 # covers RUN-113, GEN-013
 def test_the_same_question_gets_the_same_answer_again(tmp_path):
-    cases = load_dataset(CONTINUATION).cases[1:2]
-    path = tmp_path / "one.jsonl"
-    path.write_bytes(dataset_bytes(cases))
+    case = make_case(messages=(user("List five uses of a hammer, one line each."),))
     with LocalClient() as client:
         answers = [
-            run(path, "full", client=client, runs_dir=None, progress=False).rows[0].answer for _ in range(2)
+            run(make_dataset(case), "full", client=client, runs_dir=None, progress=False).rows[0].answer
+            for _ in range(2)
         ]
     assert answers[0] == answers[1]
+    assert len(answers[0]) > 20
