@@ -1,0 +1,38 @@
+"""`ctxlab compare`: the main job."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ctxlab.cli.options import BudgetWords, RunWords, written_out
+from ctxlab.cli.running import budget_of, client_of, dataset_of, helper_of, options_of, print_run
+
+STRATEGIES = "full,empty,shorten:target_tokens=512,summarize,summarize:generations=4"
+
+
+@written_out
+def compare(
+    context: typer.Context,
+    words: RunWords,
+    sizes: BudgetWords,
+    strategies: Annotated[
+        str, typer.Option(help="full,shorten:target_tokens=512,sum4=summarize:generations=4")
+    ] = STRATEGIES,
+) -> int:
+    """Run every strategy on every case of a dataset."""
+    from ctxlab.comparison import run
+
+    options = options_of(words, context.obj)
+    budget = budget_of(sizes)
+    client = client_of(words, budget)
+    done = run(
+        dataset_of(words),
+        strategies,
+        client=client,
+        helper_client=helper_of(client, sizes.helper_model),
+        budget=budget,
+        **options,
+    )
+    return print_run(done, words.format_, words.output)
