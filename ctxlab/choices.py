@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ctxlab.calls import ChatClient
     from ctxlab.dataset import Dataset
 
+DEFAULT_STRATEGIES = "full,empty,shorten:target_tokens=512,summarize,summarize:generations=4"
+
 
 def client_from_words(
     words: str,

@@ -6,24 +6,24 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from ctxlab import experiments
 from ctxlab.budget import Budget
 from ctxlab.caller import Caller, warm_up
 from ctxlab.calls import ChatClient, Generation
-from ctxlab.choices import client_from_words
+from ctxlab.choices import DEFAULT_STRATEGIES, client_from_words
 from ctxlab.dataset import Dataset
 from ctxlab.design import Design
-from ctxlab.errors import CtxlabError, InputError, StrategyError
+from ctxlab.errors import InputError, StrategyError
 from ctxlab.estimates import guidance_tokens, tools_tokens
-from ctxlab.files import replacing
-from ctxlab.journal import Header, Journal, read_journal
-from ctxlab.loading import dataset_bytes, load_dataset
-from ctxlab.loops import run_blocking
+from ctxlab.loading import load_dataset
+from ctxlab.loops import blocking
+from ctxlab.places import Place, keep, open_place
 from ctxlab.progress import Progress, Silent, progress_here
 from ctxlab.records import Run
 from ctxlab.retries import RetryPolicy
@@ -32,18 +32,17 @@ from ctxlab.strategies.parse import asks_a_model, parse_strategies, with_full, w
 from ctxlab.tokens import token_counter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     import pandas as pd
 
-    from ctxlab.experiments import RunDirectory
-    from ctxlab.journal import Recorded
     from ctxlab.prices import Prices
     from ctxlab.runner import Outcome
     from ctxlab.strategies.base import Strategy
     from ctxlab.tokens import Counter
 
-DEFAULT_STRATEGIES = "full,empty,shorten:target_tokens=512,summarize,summarize:generations=4"
+P = ParamSpec("P")
 MOST_WORKERS = 256
 MOST_REPEATS = 100
 MOST_TEMPERATURE = 2
@@ -134,27 +133,25 @@ async def arun(
     return await _experiment(design, runs_dir=runs_dir, resume=resume, show=show)
 
 
-def run(
-    dataset: str | Path | Dataset, strategies: str | Iterable[Strategy] = DEFAULT_STRATEGIES, **options: Any
-) -> Run:
-    """`arun`, without `await`: the same in a script, a notebook cell, papermill and a running loop."""
-    return run_blocking(arun, dataset, strategies, awaitable_name="arun", **options)
+def _in_a_frame(function: Callable[P, Awaitable[Run]]) -> Callable[P, Coroutine[Any, Any, pd.DataFrame]]:
+    """The function with the `results` frame of its run as result, and the same arguments."""
+
+    @wraps(function)
+    async def acompare(*args: P.args, **kwargs: P.kwargs) -> pd.DataFrame:
+        from ctxlab.frames import results_frame
+
+        return results_frame(await function(*args, **kwargs))
+
+    signature = inspect.signature(function).replace(return_annotation="pd.DataFrame")
+    acompare.__signature__ = signature  # type: ignore[attr-defined]
+    acompare.__name__ = acompare.__qualname__ = "acompare"
+    acompare.__doc__ = (function.__doc__ or "").replace("the record of the run", "its `results` frame", 1)
+    return acompare
 
 
-async def acompare(
-    dataset: str | Path | Dataset, strategies: str | Iterable[Strategy] = DEFAULT_STRATEGIES, **options: Any
-) -> pd.DataFrame:
-    """The `results` frame of `arun`, which takes the same options."""
-    from ctxlab.frames import results_frame
-
-    return results_frame(await arun(dataset, strategies, **options))
-
-
-def compare(
-    dataset: str | Path | Dataset, strategies: str | Iterable[Strategy] = DEFAULT_STRATEGIES, **options: Any
-) -> pd.DataFrame:
-    """`acompare`, without `await`."""
-    return run_blocking(acompare, dataset, strategies, awaitable_name="acompare", **options)
+run = blocking(arun)
+acompare = _in_a_frame(arun)
+compare = blocking(acompare)
 
 
 def resolve_client(client: str | ChatClient | None, budget: Budget) -> ChatClient | None:
@@ -177,67 +174,10 @@ def demand_generation(generation: Generation) -> None:
         raise InputError("max_tokens: allowed is a whole number of 1 or more")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """Where an experiment is kept: its directory and journal, or nothing on disk."""
-
-    run_id: str
-    directory: RunDirectory | None = None
-    journal: Journal | None = None
-    recorded: Recorded | None = None
-
-
-def _open_place(design: Design, runs_dir: str | Path | None, resume: str | None) -> _Place:
-    identity = design.identity()
-    header = Header(
-        run_id=resume or experiments.new_run_id(experiments.fingerprint(identity)),
-        fingerprint=experiments.fingerprint(identity),
-        input_identity=experiments.input_identity(identity),
-        endpoint=design.client.endpoint if design.client else "offline",
-        dataset_sha256=design.dataset.sha256,
-        versions=experiments.versions(),
-    )
-    if runs_dir is None:
-        return _Place(run_id=header.run_id)
-    if resume is None:
-        directory = experiments.RunDirectory.claim(runs_dir, header.run_id)
-        journal = Journal.create(directory.journal, header)
-        if design.dataset.converted:
-            _keep_input(design.dataset, directory)
-        return _Place(run_id=header.run_id, directory=directory, journal=journal)
-    directory = experiments.RunDirectory.resume(runs_dir, resume)
-    try:
-        recorded = read_journal(directory.journal)
-        _demand_same(header, recorded.header)
-    except CtxlabError:
-        directory.leave()
-        raise
-    journal = Journal.reopen(directory.journal, length=recorded.length)
-    return _Place(run_id=resume, directory=directory, journal=journal, recorded=recorded)
-
-
-def _keep_input(dataset: Dataset, directory: RunDirectory) -> None:
-    """Write the cases that were made from another format beside the journal; their hash is the dataset's (DAT-141)."""
-    (directory.path / "inputs").mkdir()
-    with replacing(directory.path / "inputs" / "cases.jsonl") as stream:
-        stream.write(dataset_bytes(dataset.cases))
-
-
-def _demand_same(now: Header, then: Header) -> None:
-    """Refuse to resume with other inputs (RUN-076)."""
-    for field_name, meaning in (
-        ("dataset_sha256", "dataset"),
-        ("endpoint", "endpoint or model"),
-        ("input_identity", "strategies, budget, thresholds or generation settings"),
-    ):
-        if getattr(now, field_name) != getattr(then, field_name):
-            raise InputError(f"--resume: the run was begun with another {meaning}")
-
-
 async def _experiment(
     design: Design, *, runs_dir: str | Path | None, resume: str | None, show: Progress
 ) -> Run:
-    place = _open_place(design, runs_dir, resume)
+    place = open_place(design, runs_dir, resume)
     began = False
     try:
         async with AsyncExitStack() as stack:
@@ -248,16 +188,14 @@ async def _experiment(
                 await warm_up(plan.caller, requests=design.warmup)
             outcome = await run_rows(plan)
     except BaseException:
-        if place.journal is not None and place.directory is not None:
-            await place.journal.close()
-            place.directory.leave() if began or resume else place.directory.discard()
+        await place.leave(discard=not began and resume is None)
         raise
     finally:
         show.end() if began else None
     return await _close(design, place, outcome)
 
 
-async def _plan(design: Design, place: _Place, stack: AsyncExitStack, show: Progress) -> Plan:
+async def _plan(design: Design, place: Place, stack: AsyncExitStack, show: Progress) -> Plan:
     """Open what the run asks, and tie strategies and rows to it."""
     caller = helper = None
     if design.client is not None:
@@ -289,7 +227,7 @@ async def _plan(design: Design, place: _Place, stack: AsyncExitStack, show: Prog
 
 
 async def _caller(
-    client: ChatClient, counter: Counter, design: Design, place: _Place, stack: AsyncExitStack
+    client: ChatClient, counter: Counter, design: Design, place: Place, stack: AsyncExitStack
 ) -> Caller:
     return Caller(
         client=client,
@@ -302,14 +240,9 @@ async def _caller(
     )
 
 
-async def _close(design: Design, place: _Place, outcome: Outcome) -> Run:
+async def _close(design: Design, place: Place, outcome: Outcome) -> Run:
     """Make the record, keep its frames, and put a finished run in its place."""
     identity = design.identity()
-    notes = (
-        ("the journal's last line was cut off and is left out",)
-        if place.recorded and place.recorded.truncated
-        else ()
-    )
     run = Run(
         run_id=place.run_id,
         fingerprint=experiments.fingerprint(identity),
@@ -324,11 +257,9 @@ async def _close(design: Design, place: _Place, outcome: Outcome) -> Run:
         model_requested=design.client.model if design.client else None,
         client_facts=_facts(design.client),
         incomplete=outcome.interrupted,
-        warnings=(*design.dataset.warnings, *notes),
+        warnings=(*design.dataset.warnings, *place.notes),
     )
-    if place.directory is not None and place.journal is not None:
-        await place.journal.close()
-        run = keep(run, place.directory)
+    run = await keep(run, place)
     if outcome.interrupted:
         raise asyncio.CancelledError
     return run
@@ -338,16 +269,3 @@ def _facts(client: ChatClient | None) -> dict[str, str | int | None]:
     """What a client tells about itself, such as the embedded model's file hash; nothing for the others."""
     facts = getattr(client, "facts", None)
     return asdict(facts()) if facts is not None else {}
-
-
-def keep(run: Run, directory: RunDirectory) -> Run:
-    """Write the frames of a run into its directory; move a finished run into place."""
-    from ctxlab.frames import run_frames, write_parquet
-
-    (directory.path / "frames").mkdir(exist_ok=True)
-    for name, frame in run_frames(run).items():
-        write_parquet(frame, directory.path / "frames" / f"{name}.parquet")
-    if run.incomplete:
-        directory.leave()
-        return replace(run, directory=str(directory.path))
-    return replace(run, directory=str(directory.finish()))

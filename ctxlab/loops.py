@@ -5,16 +5,29 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ctxlab.errors import NestedLoopError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _CANCELLATION_S = 0.9
+
+
+def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """The synchronous twin of a coroutine function `aNAME`: `NAME`, with the same arguments, result and errors."""
+
+    @wraps(function)
+    def twin(*args: P.args, **kwargs: P.kwargs) -> T:
+        return run_blocking(function, *args, awaitable_name=function.__name__, **kwargs)
+
+    twin.__name__ = twin.__qualname__ = function.__name__.removeprefix("a")
+    return twin
 
 
 def run_blocking(

@@ -11,7 +11,7 @@ from ctxlab.caller import Caller, RowLog, row_at_work
 from ctxlab.checkpoints import MOST_CHECKPOINTS, checkpoint_source, try_checkpoint, view
 from ctxlab.errors import IntegrityError
 from ctxlab.estimates import message_tokens, messages_tokens
-from ctxlab.loops import run_blocking
+from ctxlab.loops import blocking
 from ctxlab.schemas import SCHEMAS
 from ctxlab.strategies.plan import Memory
 from ctxlab.strategies.source import look_at
@@ -168,9 +168,8 @@ async def areplay(
     )
 
 
-def replay(case: Case, planner: Plan, budget: Budget, counter: Counter, **options: Any) -> Replay:
-    """`areplay`, without `await`: the same in a script, a notebook cell, papermill and a running loop."""
-    return run_blocking(areplay, case, planner, budget, counter, awaitable_name="areplay", **options)
+replay = blocking(areplay)
+"""`areplay`, without `await`: the same in a script, a notebook cell, papermill and a running loop."""
 
 
 def replay_frame(replay: Replay) -> pd.DataFrame:

@@ -21,6 +21,7 @@ LAYERS = [
     ["paired", "runner", "design"],
     ["frames", "plot_labels", "progress", "allowances"],
     ["answers", "plots", "display", "choices", "showing", "tables", "budget_tables", "sentences"],
+    ["places"],
     ["comparison"],
     ["parameters", "safe_html", "page", "engine", "notebooks"],
     ["cli"],

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
+from ctxlab.choices import DEFAULT_STRATEGIES
 from ctxlab.cli.options import BudgetWords, RunWords, written_out
 from ctxlab.cli.running import budget_of, client_of, dataset_of, helper_of, options_of, print_run
-
-STRATEGIES = "full,empty,shorten:target_tokens=512,summarize,summarize:generations=4"
 
 
 @written_out
@@ -19,7 +18,7 @@ def compare(
     sizes: BudgetWords,
     strategies: Annotated[
         str, typer.Option(help="full,shorten:target_tokens=512,sum4=summarize:generations=4")
-    ] = STRATEGIES,
+    ] = DEFAULT_STRATEGIES,
 ) -> int:
     """Run every strategy on every case of a dataset."""
     from ctxlab.comparison import run
