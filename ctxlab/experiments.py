@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 FINGERPRINT_VERSION = 1
 STAGING = ".staging"
 JOURNAL = "journal.jsonl"
-RUN_ID = re.compile(r"\d{8}T\d{12}Z-[0-9a-f]{12}-[0-9a-f]{8}")
+RUN_ID = re.compile(r"[0-9]{8}T[0-9]{12}Z-[0-9a-f]{12}-[0-9a-f]{8}")
+COMMIT = re.compile(r"[0-9a-f]{7,64}")
 NOT_INPUT = frozenset({"concurrency", "timeout_s", "attempts", "baseline", "gates", "commit", "deployment"})
 """Fields of the identity that do not make samples incomparable (EXP-005)."""
 
@@ -63,13 +64,36 @@ def versions() -> dict[str, str]:
     return {"ctxlab": version("ctxlab"), "python": platform.python_version()}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The state of a checkout; each is null when it is not known."""
+
+    commit: str | None = None
+    dirty: bool | None = None
+    branch: str | None = None
+
+
+def package_source(package: Path | None = None) -> Source:
+    """The checkout that the package stands in, null in every field when it stands in none (EVA-123).
+
+    Two calls of git of at most 2 s each; a failure leaves its part unknown.
+    """
+    here = (package or Path(__file__).parent).resolve()
+    asked = _git(here, "rev-parse", "--show-toplevel", "HEAD", "--abbrev-ref", "HEAD")
+    top, commit, branch = (*(asked or "").split("\n"), "", "")[:3]
+    if Path(top) != here.parent or not COMMIT.fullmatch(commit):
+        return Source()
+    changes = _git(here, "status", "--porcelain", "--untracked-files=no")
+    return Source(
+        commit=commit,
+        dirty=None if changes is None else bool(changes),
+        branch=None if branch in ("HEAD", "") else branch,
+    )
+
+
 def package_commit() -> str | None:
-    """The commit of the checkout that the package stands in; null when it stands in none (EVA-123)."""
-    here = Path(__file__).resolve().parent
-    top = _git(here, "rev-parse", "--show-toplevel")
-    if top is None or Path(top) != here.parent:
-        return None
-    return _git(here, "rev-parse", "HEAD")
+    """The commit of the package's own checkout; null when it stands in none."""
+    return package_source().commit
 
 
 def _git(directory: Path, *arguments: str) -> str | None:
@@ -83,7 +107,7 @@ def _git(directory: Path, *arguments: str) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip() or None
+    return done.stdout.strip()
 
 
 @dataclass(slots=True, kw_only=True)
