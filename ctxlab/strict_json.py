@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
 
 MAXIMUM_DEPTH = 32
 MAXIMUM_DIGITS = 20
+FLOAT_DIGITS = 40
+"""Enough for every float as Python writes it, such as 0.00012345678901234567, which has 21."""
 
 _DEPTH = f"at most {MAXIMUM_DEPTH} levels"
 _DETAILS = {
-    "number_too_long": f"at most {MAXIMUM_DIGITS} digits",
+    "number_too_long": "at most {most_digits} digits",
     "number_not_finite": "",
     "duplicate_key": "",
 }
@@ -49,19 +52,20 @@ class RuleError(Exception):
         return shown.removeprefix(".") or "-"
 
 
-def parse_json(text: str, *, duplicate_keys: bool = False) -> Any:
+def parse_json(text: str, *, duplicate_keys: bool = False, most_digits: int = MAXIMUM_DIGITS) -> Any:
     """The value of a JSON text; raises `RuleError` for everything that the rules do not allow.
 
-    With `duplicate_keys` the last of equal keys wins instead of being an error. Depth is left to `check_depth`.
+    With `duplicate_keys` the last of equal keys wins instead of being an error. Files that ctxlab writes hold floats,
+    which need `FLOAT_DIGITS`. Depth is left to `check_depth`.
     """
     try:
-        value = (_LENIENT if duplicate_keys else _STRICT).decode(text)
+        value = _decoder(duplicate_keys, most_digits).decode(text)
     except RecursionError:
         raise RuleError("too_deep", detail=_DEPTH) from None
     except ValueError:
         raise RuleError("lone_cr" if "\r" in _STRING.sub("", text) else "json") from None
     except _Suspect:
-        raise _explained(text, duplicate_keys=duplicate_keys) from None
+        raise _explained(text, duplicate_keys=duplicate_keys, most_digits=most_digits) from None
     if "\\u" in text and _SURROGATE_ESCAPE.search(text):
         _check_surrogates(value)
     return value
@@ -69,19 +73,6 @@ def parse_json(text: str, *, duplicate_keys: bool = False) -> Any:
 
 class _Suspect(Exception):
     """Something breaks a rule; a second reading finds out where."""
-
-
-def _integer(digits: str) -> int:
-    if _too_long(digits):
-        raise _Suspect
-    return int(digits)
-
-
-def _real(digits: str) -> float:
-    value = float(digits)
-    if _too_long(digits) or not math.isfinite(value):
-        raise _Suspect
-    return value
 
 
 def _constant(_: str) -> None:
@@ -95,10 +86,25 @@ def _distinct(items: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-_LENIENT = json.JSONDecoder(parse_int=_integer, parse_float=_real, parse_constant=_constant)
-_STRICT = json.JSONDecoder(
-    parse_int=_integer, parse_float=_real, parse_constant=_constant, object_pairs_hook=_distinct
-)
+@functools.cache
+def _decoder(duplicate_keys: bool, most_digits: int) -> json.JSONDecoder:
+    def integer(digits: str) -> int:
+        if _too_long(digits, most_digits):
+            raise _Suspect
+        return int(digits)
+
+    def real(digits: str) -> float:
+        value = float(digits)
+        if _too_long(digits, most_digits) or not math.isfinite(value):
+            raise _Suspect
+        return value
+
+    return json.JSONDecoder(
+        parse_int=integer,
+        parse_float=real,
+        parse_constant=_constant,
+        object_pairs_hook=None if duplicate_keys else _distinct,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +115,11 @@ class _Fault:
     name: str | None = None
 
 
-def _explained(text: str, *, duplicate_keys: bool) -> RuleError:
+def _explained(text: str, *, duplicate_keys: bool, most_digits: int) -> RuleError:
     """The first break of a rule in a JSON text, in the order of the text."""
 
     def number(digits: str) -> _Fault | None:
-        if _too_long(digits):
+        if _too_long(digits, most_digits):
             return _Fault("number_too_long")
         return None if math.isfinite(float(digits)) else _Fault("number_not_finite")
 
@@ -131,15 +137,14 @@ def _explained(text: str, *, duplicate_keys: bool) -> RuleError:
     )
     for path, found in _walk(decoder.decode(text)):
         if isinstance(found, _Fault):
-            return RuleError(
-                found.rule, path if found.name is None else (*path, found.name), _DETAILS[found.rule]
-            )
+            detail = _DETAILS[found.rule].format(most_digits=most_digits)
+            return RuleError(found.rule, path if found.name is None else (*path, found.name), detail)
     # It stood under a key that was repeated later, which is allowed here.
     return RuleError("json")
 
 
-def _too_long(digits: str) -> bool:
-    return len(digits) > MAXIMUM_DIGITS and sum(map(str.isdigit, digits)) > MAXIMUM_DIGITS
+def _too_long(digits: str, most: int) -> bool:
+    return len(digits) > most and sum(map(str.isdigit, digits)) > most
 
 
 def check_depth(value: Any) -> None:
