@@ -256,6 +256,8 @@ async def _close(design: Design, place: Place, outcome: Outcome) -> Run:
         client_kind=design.client_kind,
         model_requested=design.client.model if design.client else None,
         client_facts=_facts(design.client),
+        base_url=design.client.endpoint if design.client else None,
+        prices=design.prices,
         incomplete=outcome.interrupted,
         warnings=(*design.dataset.warnings, *place.notes),
     )

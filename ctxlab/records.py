@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+    from fractions import Fraction
 
     from ctxlab.calls import CallKind, ContentKind, Stage, Usage
     from ctxlab.dataset import Case, Dataset, FactKind
+    from ctxlab.prices import Prices
     from ctxlab.strategies.base import FittedContext
 
 Status = Literal["completed", "refused", "error", "fitted", "not_run"]
@@ -150,6 +152,26 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """One gate for one strategy, with exact numbers; named like the columns of the `gates` frame.
+
+    Attributes:
+        passed: null when the gate was not evaluated.
+        current, baseline: what was measured, null if it is missing or does not apply.
+        explanation: one line.
+    """
+
+    strategy: str
+    gate: str
+    passed: bool | None
+    current: Fraction | None
+    baseline: Fraction | None
+    threshold: Fraction
+    state: Literal["passed", "failed", "not_evaluated"]
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One finished or interrupted run: its identity, its settings and its rows in order.
 
@@ -158,6 +180,9 @@ class Run:
         strategies: names in run order.
         rows: cases x strategies x repeats rows, in order of case, strategy, repeat (RUN-041).
         client_facts: facts about the client, such as model file hash, threads and context size (RUN-113).
+        base_url: address of the platform as given, or the identity of the client in its place; null offline.
+        prices: the prices by which costs were found, null without.
+        gates: results of the gates attached to the run.
         directory: run directory as given by the user, null if nothing was kept on disk.
         incomplete: the run was interrupted; some rows are `not_run`.
         previews: whether frames and reports may show previews of answers and evaluator summaries (EVA-122).
@@ -175,6 +200,9 @@ class Run:
     client_kind: str
     model_requested: str | None
     client_facts: Mapping[str, str | int | None] = field(default_factory=dict)
+    base_url: str | None = None
+    prices: Prices | None = None
+    gates: tuple[GateResult, ...] = ()
     directory: str | None = None
     incomplete: bool = False
     previews: bool = True
