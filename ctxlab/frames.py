@@ -41,7 +41,7 @@ __all__ = [
 
 def results_frame(run: Run) -> pd.DataFrame:
     """One row per case, strategy and repeat: what came out and what it took (`results`)."""
-    return _frame("results", run, (_result(run, row) for row in run.rows))
+    return _frame("results", run, (result_record(run, row) for row in run.rows))
 
 
 def evaluations_frame(run: Run) -> pd.DataFrame:
@@ -57,7 +57,7 @@ def facts_frame(run: Run) -> pd.DataFrame:
 
 def fits_frame(run: Run) -> pd.DataFrame:
     """One row per fitted row: its receipt in numbers (`fits`)."""
-    records = (_fit(run, row, row.fitted.receipt) for row in run.rows if row.fitted is not None)
+    records = (fit_record(run, row, row.fitted.receipt) for row in run.rows if row.fitted is not None)
     return _frame("fits", run, records)
 
 
@@ -175,7 +175,8 @@ def _key(run: Run, row: Row) -> dict[str, Any]:
     return {"run_id": run.run_id, "case_id": row.case.id, "strategy": row.strategy, "repeat": row.repeat}
 
 
-def _result(run: Run, row: Row) -> dict[str, Any]:
+def result_record(run: Run, row: Row) -> dict[str, Any]:
+    """The row of `results` by column, shares as fractions."""
     main = row.main_call
     return {
         **_key(run, row),
@@ -263,7 +264,8 @@ def _fact(run: Run, row: Row, fact: FactResult) -> dict[str, Any]:
     return {**_key(run, row), "category": row.case.category, "language": row.case.language, **_values(fact)}
 
 
-def _fit(run: Run, row: Row, receipt: Receipt) -> dict[str, Any]:
+def fit_record(run: Run, row: Row, receipt: Receipt) -> dict[str, Any]:
+    """The row of `fits` by column, and what else the receipt holds."""
     return {
         **_values(receipt),
         **_key(run, row),
