@@ -208,7 +208,7 @@ async def _plan(design: Design, place: Place, stack: AsyncExitStack, show: Progr
     if helper is not None:
         strategies = with_helper(strategies, helper, helper_counter=helper.counter)
     return Plan(
-        cases=design.dataset.cases,
+        cases=design.cases,
         strategies=strategies,
         repeats=design.repeats,
         budget=design.budget,

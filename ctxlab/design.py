@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from ctxlab import experiments
 from ctxlab.budget import SIZES, Budget
 from ctxlab.calls import ChatClient, Generation
 from ctxlab.cues import CUE_LISTS_SHA256
-from ctxlab.dataset import Dataset
+from ctxlab.dataset import Case, Dataset
+from ctxlab.declarations import AttachedGates, Deployment, SystemPrompt
 from ctxlab.evaluators import EVALUATOR_VERSION
+from ctxlab.experiments import Source, package_source, sha256_of
 from ctxlab.identifiers import IDENTIFIER_RULES_SHA256
-from ctxlab.messages import canonical_json
 from ctxlab.prompts import PROMPT_VERSION, prompts_sha256
 from ctxlab.segments import SEGMENT_RULES_SHA256
 
@@ -24,10 +24,19 @@ if TYPE_CHECKING:
     from ctxlab.strategies.base import Strategy
     from ctxlab.tokens import Counter
 
+Verb = Literal["compare", "eval", "sweep", "admit", "route"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """What is compared and how: the part of a run that its fingerprint speaks of."""
+    """What is compared and how: the part of a run that its fingerprint speaks of, and what else a manifest tells.
+
+    Attributes:
+        verb: which job the run is.
+        source: the checkout that the package stands in, looked up once per design.
+        system_prompt: put before every case's messages.
+        deployment, provenance, attached: what the user declares about the run.
+    """
 
     dataset: Dataset
     strategies: tuple[Strategy, ...]
@@ -45,6 +54,19 @@ class Design:
     tools: tuple[Mapping[str, Any], ...] = ()
     guidance: str | None = None
     prices: Prices | None = None
+    verb: Verb = "compare"
+    source: Source = field(default_factory=package_source)
+    system_prompt: SystemPrompt | None = None
+    deployment: Deployment | None = None
+    provenance: Mapping[str, Any] | None = None
+    attached: AttachedGates | None = None
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The cases as they are run: behind the shared system prompt, if there is one (EXP-008)."""
+        if self.system_prompt is None:
+            return self.dataset.cases
+        return tuple(map(self.system_prompt.before, self.dataset.cases))
 
     @property
     def client_kind(self) -> str:
@@ -80,7 +102,12 @@ class Design:
             "attempts": self.max_attempts,
             "concurrency": self.concurrency,
             "timeout_s": getattr(self.client, "timeout_s", None),
-            "tools": hashlib.sha256(canonical_json(list(self.tools)).encode()).hexdigest(),
+            "tools": sha256_of(list(self.tools)),
             "guidance": hashlib.sha256((self.guidance or "").encode()).hexdigest(),
-            "commit": experiments.package_commit(),
+            "system_prompt": self.system_prompt.canonical() if self.system_prompt else None,
+            "baseline": self.attached.baseline_run_id if self.attached else None,
+            "gates": self.attached.resolved if self.attached else None,
+            "deployment": self.deployment.canonical() if self.deployment else None,
+            "provenance": None if self.provenance is None else sha256_of(self.provenance),
+            "commit": self.source.commit,
         }

@@ -91,11 +91,6 @@ def package_source(package: Path | None = None) -> Source:
     )
 
 
-def package_commit() -> str | None:
-    """The commit of the package's own checkout; null when it stands in none."""
-    return package_source().commit
-
-
 def _git(directory: Path, *arguments: str) -> str | None:
     try:
         done = subprocess.run(

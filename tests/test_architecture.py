@@ -16,7 +16,7 @@ LAYERS = [
     ["client", "fetch", "records", "prices"],
     ["strategies", "local", "standins"],
     ["facts", "measures", "caller", "calibration", "checkpoints", "replays"],
-    ["dataset_rules", "loading", "importers"],
+    ["dataset_rules", "loading", "importers", "declarations"],
     ["evaluators", "metrics"],
     ["paired", "runner", "design"],
     ["frames", "plot_labels", "progress", "allowances"],

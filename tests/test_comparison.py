@@ -15,10 +15,13 @@ from ctxlab import experiments
 from ctxlab.budget import Budget
 from ctxlab.calls import Generation
 from ctxlab.comparison import arun, run
+from ctxlab.declarations import AttachedGates, Deployment, SystemPrompt
 from ctxlab.design import Design
 from ctxlab.errors import InputError, IntegrityError, NotFoundError, StrategyError
+from ctxlab.experiments import Source
 from ctxlab.frames import read_parquet, results_frame
 from ctxlab.journal import read_journal
+from ctxlab.prices import Prices
 from ctxlab.standins import stand_in
 from ctxlab.strategies.parse import parse_strategies, with_full
 from ctxlab.thresholds import Thresholds
@@ -115,9 +118,15 @@ def test_bad_input_is_found_before_the_first_request_and_leaves_nothing(tmp_path
     assert left == []
 
 
+RUN_ID = "20260102T030405123456Z-0123456789ab-01234567"
+SYSTEM = SystemPrompt(name="house", version="1", text="Be exact.", sha256="a" * 64)
+GATED = AttachedGates(given={"max_pass_rate_drop": "0"}, baseline="main", baseline_run_id=RUN_ID)
+
+
 def design(**changes):
     client = stand_in("extractive")
     base = Design(
+        source=Source(),
         dataset=dataset(),
         strategies=with_full(parse_strategies(SUMMARIES)),
         client=client,
@@ -145,15 +154,35 @@ CHANGES = {
     "guidance": {"guidance": "Be brief."},
     "attempts": {"max_attempts": 3},
     "concurrency": {"concurrency": 8},
+    "system prompt": {"system_prompt": SYSTEM},
+    "system prompt's name": {"system_prompt": replace(SYSTEM, name="other")},
+    "system prompt's version": {"system_prompt": replace(SYSTEM, version="2")},
+    "system prompt's hash": {"system_prompt": replace(SYSTEM, sha256="b" * 64)},
+    "gates": {"attached": AttachedGates(given={"min_pass_rate": "0.9"})},
+    "baseline": {"attached": replace(GATED, baseline_run_id=f"{RUN_ID[:-1]}8")},
+    "deployment": {"deployment": Deployment(runtime="docker")},
+    "deployment's image": {"deployment": Deployment(runtime="docker", image="i:1")},
+    "provenance": {"provenance": {"ticket": 1}},
+    "commit": {"source": Source(commit="c" * 40)},
 }
+BEFORE = {
+    "system prompt's name": {"system_prompt": SYSTEM},
+    "system prompt's version": {"system_prompt": SYSTEM},
+    "system prompt's hash": {"system_prompt": SYSTEM},
+    "baseline": {"attached": GATED},
+    "deployment's image": {"deployment": Deployment(runtime="docker")},
+}
+"""What a change starts from where that is not the plain design."""
+NOT_INPUT = {"attempts", "concurrency", "gates", "baseline", "deployment", "deployment's image", "commit"}
 
 
 # covers EXP-003, EXP-005, EXP-006
 @pytest.mark.parametrize("name", CHANGES)
 def test_each_field_of_the_identity_changes_the_fingerprint(name):
-    before, after = design().identity(), design(**CHANGES[name]).identity()
+    before = design(**BEFORE.get(name, {})).identity()
+    after = design(**CHANGES[name]).identity()
     assert experiments.fingerprint(before) != experiments.fingerprint(after)
-    comparable = name in ("attempts", "concurrency")
+    comparable = name in NOT_INPUT
     assert (experiments.input_identity(before) == experiments.input_identity(after)) == comparable
 
 
@@ -164,6 +193,13 @@ def test_paths_prices_and_the_spelling_of_numbers_do_not_change_the_fingerprint(
         for share in (0.7, "7/10", "0.70")
     ]
     assert len({experiments.fingerprint(identity) for identity in shares}) == 1
+    spelled = [
+        design(attached=AttachedGates(given={"min_pass_rate": share})).identity()
+        for share in ("0.9", "0.90", "9e-1")
+    ]
+    assert len({experiments.fingerprint(identity) for identity in spelled}) == 1
+    state = design(source=Source(dirty=True, branch="topic"), prices=Prices(currency="USD")).identity()
+    assert experiments.fingerprint(state) == experiments.fingerprint(design().identity())
     moved = design(dataset=replace(dataset(), path="elsewhere.jsonl")).identity()
     assert experiments.fingerprint(moved) == experiments.fingerprint(design().identity())
     identity = design().identity()
