@@ -19,7 +19,7 @@ LAYERS = [
     ["dataset_rules", "loading", "importers", "declarations"],
     ["evaluators", "metrics"],
     ["paired", "runner", "design"],
-    ["frames", "plot_labels", "progress", "allowances"],
+    ["frames", "progress", "allowances"],
     ["answers", "plots", "display", "choices", "showing", "tables", "budget_tables", "sentences"],
     ["places"],
     ["comparison"],

@@ -185,7 +185,7 @@ def test_a_strategy_that_cannot_be_shown_is_named_with_its_failures():
     )
     words = words_of(plots.plot_recall_cost(frame))
     assert "not shown: summarize (no answer recall; 2 refused, 1 in error of 3 rows)" in words
-    assert "no intervals: fewer than 2 cases" in words
+    assert "n = 3 rows per strategy; no intervals: fewer than 2 cases" in words
     told = plots.describe_recall_cost(frame)
     assert "summarize: no answer recall, 2 refused, 1 in error of 3 rows." in told
 

@@ -1,0 +1,24 @@
+"""Frames to figures.
+
+A figure sees column names and `frame.attrs` only. It says what its axes measure, which run, counter and client it
+belongs to, and which strategies it cannot show; each figure has a function that tells the same in words.
+"""
+
+from __future__ import annotations
+
+from ctxlab.plots.kinds import describe_kinds, plot_kinds
+from ctxlab.plots.recall import (
+    describe_recall_cost,
+    describe_recall_latency,
+    plot_recall_cost,
+    plot_recall_latency,
+)
+
+__all__ = [
+    "describe_kinds",
+    "describe_recall_cost",
+    "describe_recall_latency",
+    "plot_kinds",
+    "plot_recall_cost",
+    "plot_recall_latency",
+]
