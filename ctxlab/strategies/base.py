@@ -108,13 +108,20 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelperCall:
-    """One call that a strategy made while fitting; `call_index` counts within the row from 0."""
+    """One call that a strategy made while fitting; `call_index` counts within the row from 0.
+
+    Attributes:
+        given: the text that was to be summarised, without the instructions around it.
+        made: what was used of the reply, a summary's heading included; null without a usable reply.
+    """
 
     call_index: int
     kind: CallKind
     generation_index: int
     estimated_tokens: int
     target_tokens: int
+    given: str = field(default="", repr=False, compare=False)
+    made: str | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

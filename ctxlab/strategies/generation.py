@@ -81,6 +81,7 @@ class Generation:
         self.pieces = (text,)
         return await self.helpers.ask(
             prompt,
+            given=text,
             kind="whole",
             generation_index=self.index,
             target_tokens=self.target_tokens,
@@ -106,6 +107,7 @@ class Generation:
         return [
             await self.helpers.ask(
                 prompt(piece, number, len(pieces), self.part_tokens),
+                given=piece,
                 kind="part",
                 generation_index=self.index,
                 target_tokens=self.part_tokens,
@@ -151,6 +153,7 @@ class Generation:
     async def _merged(self, group: str, *, target_tokens: int, heading: str) -> str:
         return await self.helpers.ask(
             merge_prompt(group, target_tokens=target_tokens, form=self.helpers.form),
+            given=group,
             kind="merge",
             generation_index=self.index,
             target_tokens=target_tokens,

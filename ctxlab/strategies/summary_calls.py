@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from ctxlab.calls import ChatRequest
@@ -60,12 +60,13 @@ class Helpers:
         self,
         prompt: str,
         *,
+        given: str,
         kind: Literal["whole", "part", "merge"],
         generation_index: int,
         target_tokens: int,
         heading: str,
     ) -> str:
-        """The reply, trimmed, after the heading, as a message within the target.
+        """The reply, trimmed, after the heading, as a message within the target; `given` is what the prompt is about.
 
         Raises:
             UnusableError: the prompt is over the allowance (nothing was sent), or the reply says nothing.
@@ -81,6 +82,7 @@ class Helpers:
                 generation_index=generation_index,
                 estimated_tokens=estimate,
                 target_tokens=target_tokens,
+                given=given,
             )
         )
         enforced = self.form == "slots" and getattr(self.client, "enforces_schema", False)
@@ -105,6 +107,7 @@ class Helpers:
             raise UnusableError("empty_summary")
         if is_cut:
             self.flags.add("summary_cut" if heading else "part_cut")
+        self.calls[-1] = replace(self.calls[-1], made=text)
         return text
 
 
