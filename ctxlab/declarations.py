@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from ctxlab.dataset import Case
 from ctxlab.errors import InputError
@@ -27,7 +27,8 @@ Runtime = Literal["host", "docker", "compose", "other"]
 RELATIVE_GATES = frozenset({"max_pass_rate_drop", "max_p95_latency_increase_percent"})
 """Gates that compare with a baseline."""
 _NAME = re.compile(rf"[ -~]{{1,{MOST_NAME_CHARACTERS}}}")
-_NUMBER = re.compile(r"\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,3})?", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,3})?")
+_WORD = re.compile(r"[a-z_]{1,40}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,8 @@ def load_system_prompt(
 class Deployment:
     """Where the platform runs, as the user says; `image` and `name` need a runtime (EXP-028)."""
 
+    __pydantic_config__: ClassVar[dict[str, bool | str]] = {"strict": True, "extra": "forbid"}
+
     runtime: Runtime
     image: str | None = None
     name: str | None = None
@@ -129,7 +132,7 @@ class AttachedGates:
     """Gates that are judged at the end of a run, and the run that they compare with (EXP-027).
 
     Attributes:
-        given: threshold text by gate name, such as `{"min_pass_rate": "0.9"}`.
+        given: text by option of the gates, such as `{"min_pass_rate": "0.9", "recall": "context"}`.
         baseline: run id or alias as the user gave it.
         baseline_run_id: the run that it stands for.
     """
@@ -145,13 +148,16 @@ class AttachedGates:
         if self.baseline is not None and not self.given:
             raise InputError("baseline: is compared with only by gates, and none is given")
         for name, text in self.given.items():
-            if not _NUMBER.fullmatch(text):
-                raise InputError(f"gates: {name}: expected a number such as 0.9")
+            if not (_NUMBER.fullmatch(text) or _WORD.fullmatch(text)):
+                raise InputError(f"gates: {name}: expected a number such as 0.9, or a word")
 
     @property
     def resolved(self) -> dict[str, str]:
-        """Thresholds as exact fractions, the same text however the number was spelled."""
-        return {name: str(Fraction(Decimal(text))) for name, text in sorted(self.given.items())}
+        """Numbers as exact fractions, the same text however they were spelled; words as they are."""
+        return {
+            name: str(Fraction(Decimal(text))) if _NUMBER.fullmatch(text) else text
+            for name, text in sorted(self.given.items())
+        }
 
 
 def _content(path: str | Path, *, most_bytes: int) -> bytes:

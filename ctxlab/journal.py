@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Parsed = TypeVar("Parsed", "Header", "Entry")
 MODE = 0o600
+MOST_HEADER_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +194,19 @@ def read_journal(path: Path) -> Recorded:
         entry = _parse(line, Entry, path.name, number)
         entries[entry.slot] = entry
     return Recorded(header=header, entries=entries, length=len(whole) + len(newline), truncated=bool(rest))
+
+
+def read_header(path: Path) -> Header:
+    """The first line of a journal, which may still be growing.
+
+    Raises:
+        IntegrityError: there is no whole first line, or it is damaged.
+    """
+    with path.open("rb") as file:
+        line = file.readline(MOST_HEADER_BYTES)
+    if not line.endswith(b"\n"):
+        raise IntegrityError(f"{path.name}: the journal has no header")
+    return _parse(line, Header, path.name, 1)
 
 
 def _parse(line: bytes, record: type[Parsed], name: str, number: int) -> Parsed:

@@ -21,7 +21,7 @@ LAYERS = [
     ["paired", "runner", "design"],
     ["frames", "progress", "allowances"],
     ["answers", "plots", "display", "choices", "showing", "tables", "budget_tables", "sentences"],
-    ["places"],
+    ["registry", "places"],
     ["comparison"],
     ["parameters", "safe_html", "page", "engine", "notebooks"],
     ["cli"],
