@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from ctxlab.frames import attributes
-from ctxlab.metrics import metrics
+from ctxlab.metrics import is_offline, metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,6 +40,8 @@ METRIC_COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("duration_p50_s", "p50 s", "seconds"),
 )
 """Field of `Metrics`, heading, and how its values are shown."""
+OF_ANSWERS = frozenset({"retained", "reversed"})
+"""Counts that say nothing where nothing was asked."""
 
 
 def metrics_table(run: Run) -> pd.DataFrame:
@@ -52,10 +54,11 @@ def metrics_table(run: Run) -> pd.DataFrame:
     import pandas as pd
 
     groups = metrics(run)
+    unasked = OF_ANSWERS if is_offline(run) else frozenset()
     columns = {
         heading: [shown(getattr(group, name), kind) for group in groups]
         for name, heading, kind in METRIC_COLUMNS
-        if any(getattr(group, name) is not None for group in groups)
+        if name not in unasked and any(getattr(group, name) is not None for group in groups)
     }
     table = pd.DataFrame(columns, dtype="string")
     table.attrs.update(attributes(run))

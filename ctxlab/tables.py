@@ -40,7 +40,7 @@ def cases_table(run: Run) -> pd.DataFrame:
     """What is compared: one row per case, with its size."""
     sizes = {row.case_index: measures.source_tokens(row) for row in run.rows}
     cases = [_case(case, sizes.get(i)) for i, case in enumerate(run.dataset)]
-    return _table(run, _bounded(cases))
+    return table_of(run, bounded(cases))
 
 
 def _case(case: Case, tokens: int | None) -> dict[str, str]:
@@ -120,7 +120,7 @@ def kinds_table(run: Run) -> pd.DataFrame:
         recall = group.answer_recall if answered else group.context_recall
         row = rows.setdefault(group.kind, {"kind": group.kind, "facts": shown(group.facts, "count")})
         row[group.strategy] = shown(recall, "share")
-    return _table(run, list(rows.values()))
+    return table_of(run, list(rows.values()))
 
 
 def fates_table(run: Run) -> pd.DataFrame:
@@ -128,7 +128,7 @@ def fates_table(run: Run) -> pd.DataFrame:
 
     A missing fact was `lost before` the question if it is not in the context, else it was `not said`.
     """
-    return _table(run, [_fates(run, group.strategy or "", group) for group in metrics(run)])
+    return table_of(run, [_fates(run, group.strategy or "", group) for group in metrics(run)])
 
 
 def _fates(run: Run, strategy: str, group: Any) -> dict[str, str]:
@@ -175,7 +175,7 @@ def losses_table(run: Run) -> pd.DataFrame:
         }
         for key, fates in cells.items()
     ]
-    return _table(run, _bounded(rows))
+    return table_of(run, bounded(rows))
 
 
 def _fate(row: Row, fact: FactResult) -> str:
@@ -201,7 +201,7 @@ def _counted(fates: Sequence[str]) -> str:
 
 def times_table(run: Run) -> pd.DataFrame:
     """How long each strategy took, helper calls and answers apart; the sums leave out what was not measured."""
-    return _table(run, [_times(run, group.strategy or "", group) for group in metrics(run)])
+    return table_of(run, [_times(run, group.strategy or "", group) for group in metrics(run)])
 
 
 def _times(run: Run, strategy: str, group: Any) -> dict[str, str]:
@@ -248,7 +248,7 @@ def provenance_table(run: Run) -> pd.DataFrame:
     rows = [
         {"what": name, "value": UNKNOWN if value is None else str(value)} for name, value in facts.items()
     ]
-    return _table(run, rows)
+    return table_of(run, rows)
 
 
 def _identity(run: Run) -> dict[str, object]:
@@ -303,7 +303,7 @@ def _changed(thresholds: Mapping[str, Any]) -> str:
 # Making tables
 
 
-def _table(run: Run, rows: Sequence[Mapping[str, str]]) -> pd.DataFrame:
+def table_of(run: Run, rows: Sequence[Mapping[str, str]]) -> pd.DataFrame:
     """Rows of strings by heading; a column that says nothing in any row is left out."""
     import pandas as pd
 
@@ -321,10 +321,10 @@ def _of_results(run: Run, rows: pd.DataFrame, columns: Sequence[tuple[str, str, 
     if strings.empty:
         return strings
     records = strings.to_dict(orient="records")
-    return _table(run, _bounded([{str(k): str(v) for k, v in record.items()} for record in records]))
+    return table_of(run, bounded([{str(k): str(v) for k, v in record.items()} for record in records]))
 
 
-def _bounded(rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+def bounded(rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     """The first rows, and a last one that counts the others."""
     if len(rows) <= MOST_ROWS:
         return list(rows)

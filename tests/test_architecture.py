@@ -9,7 +9,7 @@ ROOT = Path(ctxlab.__file__).parent
 
 LAYERS = [
     ["errors", "text", "statistics", "threads", "files", "constraints", "strict_json"],
-    ["messages", "vocabulary", "identifiers", "cue_lists", "cues", "segment_rules", "segments", "retries"],
+    ["messages", "vocabulary", "identifiers", "cue_lists", "cues", "segment_rules", "segments", "statements", "retries"],
     ["tokens", "estimates", "thresholds", "calls", "loops"],
     ["budget", "dataset", "journal", "experiments", "server_process", "schemas", "responses", "streams"],
     ["prompts", "sending", "tabulate", "strategies.base"],
@@ -20,7 +20,7 @@ LAYERS = [
     ["evaluators", "metrics"],
     ["paired", "runner", "design"],
     ["frames", "progress", "allowances"],
-    ["answers", "plots", "display", "choices", "showing", "tables", "budget_tables", "sentences"],
+    ["answers", "display", "choices", "showing", "tables", "budget_tables", "sentences", "generations", "plots"],
     ["registry", "places"],
     ["comparison"],
     ["parameters", "safe_html", "page", "engine", "notebooks"],

@@ -6,6 +6,7 @@ belongs to, and which strategies it cannot show; each figure has a function that
 
 from __future__ import annotations
 
+from ctxlab.plots.generations import describe_generations, plot_generations
 from ctxlab.plots.kinds import describe_kinds, plot_kinds
 from ctxlab.plots.recall import (
     describe_recall_cost,
@@ -15,9 +16,11 @@ from ctxlab.plots.recall import (
 )
 
 __all__ = [
+    "describe_generations",
     "describe_kinds",
     "describe_recall_cost",
     "describe_recall_latency",
+    "plot_generations",
     "plot_kinds",
     "plot_recall_cost",
     "plot_recall_latency",
