@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EVALUATOR_VERSION", "Evaluation", "evaluate", "invented_in_context", "judge_facts"]
 
-EVALUATOR_VERSION = "1"
+EVALUATOR_VERSION = "2"
 """Changes whenever a verdict, score or fate can; part of the fingerprint (EVA-015)."""
 
 _WRITTEN: tuple[Maker, ...] = ("digest", "progress", "extract", "summary", "checkpoint")

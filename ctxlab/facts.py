@@ -6,6 +6,7 @@ none of the first three: an answer that repeats it remembers nothing. Each text 
 
 from __future__ import annotations
 
+import re
 from functools import cached_property, lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -14,7 +15,8 @@ import regex
 
 from ctxlab.messages import Synthetic, question_place
 from ctxlab.records import FactResult
-from ctxlab.text import find_literal, normalize, searchable, sentence_spans
+from ctxlab.statements import statements
+from ctxlab.text import find_literal, normalize, searchable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from ctxlab.messages import Message
     from ctxlab.records import Fate
 
+_CLAUSE = re.compile("[;；]")
+_BESIDE_LITERAL = 16
+"""How many letters and digits a title may have besides the literal that it is taken to name."""
 PATTERN_SECONDS = 1.0
 """How long all regular expressions of one answer may search together (EVA-014)."""
 
@@ -84,12 +89,27 @@ class Unit(NamedTuple):
     collapsed: str
 
 
+class Said(NamedTuple):
+    """A sentence or line, and the titles over it (EVA-025)."""
+
+    text: Unit
+    titles: tuple[Unit, ...]
+    is_fragment: bool
+
+
 class Searched:
     """Some texts to be searched, normalised once and only as far as they are needed."""
 
-    def __init__(self, texts: Iterable[str], fold: Callable[[str], str] = searchable) -> None:
+    def __init__(
+        self,
+        texts: Iterable[str],
+        fold: Callable[[str], str] = searchable,
+        *,
+        language: str | None = None,
+    ) -> None:
         self._texts = tuple(texts)
         self._fold = fold
+        self._language = language
 
     @cached_property
     def folded(self) -> str:
@@ -107,9 +127,20 @@ class Searched:
         return tuple(map(_unit, self._texts))
 
     @cached_property
-    def sentences(self) -> tuple[Unit, ...]:
+    def sentences(self) -> tuple[Said, ...]:
         """Each sentence and line for near patterns."""
-        return tuple(_unit(text[start:end]) for text in self._texts for start, end in sentence_spans(text))
+        unit = lru_cache(maxsize=None)(_unit)  # a title stands over many
+        return tuple(
+            Said(unit(said.text), tuple(map(unit, said.titles)), said.is_fragment)
+            for text in self._texts
+            for said in statements(text, language=self._language)
+        )
+
+    def near(self, fact: Fact) -> Iterator[Said]:
+        """The sentences and lines that hold one of the fact's literals, and those under a title that is one."""
+        for said in self.sentences:
+            if _holds(said.text.folded, fact) or any(_is_title_of(title, fact) for title in said.titles):
+                yield said
 
     def holds(self, fact: Fact) -> bool:
         """Whether one of the fact's literals occurs."""
@@ -152,13 +183,16 @@ class Places:
         others = [message for i, message in enumerate(case.messages) if i != place]
         fold = lru_cache(maxsize=None)(searchable)  # most messages stand in the source and in the context
         self.case = case
-        self.history = Searched(_texts(others), fold)
-        self.snippets = Searched(_snippet_texts(case))
+        language = case.language
+        self.history = Searched(_texts(others), fold, language=language)
+        self.snippets = Searched(_snippet_texts(case), language=language)
         self.question = Searched(_texts([question]))
-        self.answer = None if answer is None else Searched([answer])
+        self.answer = None if answer is None else Searched([answer], language=language)
         fitted = None if fitted_messages is None else list(_without(fitted_messages, question))
         self.context = None if fitted is None else Searched(_texts(fitted), fold)
-        self.synthetic = Searched(_texts(m for m in fitted or () if isinstance(m, Synthetic)))
+        self.synthetic = Searched(
+            _texts(m for m in fitted or () if isinstance(m, Synthetic)), language=language
+        )
 
     @property
     def source(self) -> tuple[Searched, Searched]:
@@ -222,7 +256,7 @@ def _fate(fact: Fact, places: Places, time: PatternTime) -> tuple[Fate, str | No
     answer = places.answer
     if answer is None or fact.where == "context":
         return "not_judged", None
-    if any(_found(pattern, fact, answer, time) for pattern in fact.must_not_claim):
+    if any(_claimed(pattern, fact, answer, time) for pattern in fact.must_not_claim):
         return "reversed", None
     if not answer.holds(fact):
         return "missing", "no_literal"
@@ -242,8 +276,8 @@ def _context_reversed(fact: Fact, places: Places, time: PatternTime) -> bool | N
         return None
     try:
         return any(
-            _found(pattern, fact, places.synthetic, time)
-            and not any(_found(pattern, fact, place, time) for place in places.source)
+            _claimed(pattern, fact, places.synthetic, time)
+            and not any(_claimed(pattern, fact, place, time) for place in places.source)
             for pattern in fact.must_not_claim
         )
     except TimeoutError:
@@ -277,11 +311,54 @@ def compile_pattern(expression: str) -> regex.Pattern[str]:
 
 
 def _found(pattern: Pattern, fact: Fact, place: Searched, time: PatternTime) -> bool:
-    """Whether a pattern is found, near one of the fact's literals if it has to be (EVA-025, EVA-026)."""
-    units: Iterable[Unit] = place.wholes
-    if pattern.near:
-        units = (unit for unit in place.sentences if _holds(unit.folded, fact))
+    """Whether a pattern that has to hold is found, near one of the fact's literals if it has to be (EVA-025)."""
+    if not pattern.near:
+        return any(_matches(pattern, unit, time) for unit in place.wholes)
+    return any(
+        _matches(pattern, unit, time) for said in place.near(fact) for unit in (said.text, *said.titles)
+    )
+
+
+def _claimed(pattern: Pattern, fact: Fact, place: Searched, time: PatternTime) -> bool:
+    """Whether a pattern that must not be claimed is found.
+
+    A title claims it of the fragments below, and of a sentence unless that states the fact by itself.
+    """
+    if not pattern.near:
+        return any(_matches(pattern, unit, time) for unit in place.wholes)
+    for said in place.near(fact):
+        if _matches(pattern, _from_literal(said.text, fact), time):
+            return True
+        if any(_matches(pattern, title, time) for title in said.titles) and (
+            said.is_fragment or not _states(fact, said.text, time)
+        ):
+            return True
+    return False
+
+
+def _states(fact: Fact, unit: Unit, time: PatternTime) -> bool:
+    return bool(fact.must_hold) and all(_matches(pattern, unit, time) for pattern in fact.must_hold)
+
+
+def _matches(pattern: Pattern, unit: Unit, time: PatternTime) -> bool:
     if pattern.phrase is not None:
-        phrase = searchable(pattern.phrase)
-        return any(phrase in unit.folded for unit in units)
-    return any(time.finds(pattern.regex or "", unit.collapsed) for unit in units)
+        return searchable(pattern.phrase) in unit.folded
+    return time.finds(pattern.regex or "", unit.collapsed)
+
+
+def _from_literal(unit: Unit, fact: Fact) -> Unit:
+    """The sentence without the clauses before the one that names the fact (DAT-051).
+
+    A clause may speak of what an earlier one has named, but hardly of what only a later one names.
+    """
+    clauses = _CLAUSE.split(unit.collapsed)
+    first = next((i for i, clause in enumerate(clauses) if _holds(clause.casefold(), fact)), 0)
+    return _unit(";".join(clauses[first:])) if first else unit
+
+
+def _is_title_of(title: Unit, fact: Fact) -> bool:
+    """Whether a title consists of one of the fact's literals, a few characters aside."""
+    written = sum(map(str.isalnum, title.folded))
+    return _holds(title.folded, fact) and any(
+        written - sum(map(str.isalnum, literal)) <= _BESIDE_LITERAL for literal in fact.literals
+    )

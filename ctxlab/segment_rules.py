@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-SEGMENT_RULES_VERSION = 1
+SEGMENT_RULES_VERSION = 2
 
 OPENING, CLOSING = "([{“„«‘「『（［【〈《", ")]}”“»’」』）］】〉》"
 """Brackets and quotation marks that open and those that close, pair by pair."""
@@ -71,7 +71,7 @@ CODE_LINE = re.compile(
     | \[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ] | \[?[0-9]{2}:[0-9]{2}:[0-9]{2}      # a log
     | \s*(?:File\ "|at\ \S+\(|\.\.\.\ )            # a trace
     | \s*(?:import|from|def|class|return|const|let|var|func|function|public|private|static|elif|else|async|await)\b
-    | \s*\S+\s*$                                   # one word alone
+    | \s*[^\s\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+\s*$ # one word alone
     | \s*\(.*\)\s*$ | \s*\[.*\]\s*$                # a remark in brackets
     | \s*</?[A-Za-z] | \s*["']\S*["']\s*[:=]       # mark-up, JSON
     """,

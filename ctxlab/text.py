@@ -1,15 +1,12 @@
-"""Pure strings: normalising, previews, cuts that keep characters whole, sentence spans, finding literals."""
+"""Pure strings: normalising, previews, cuts that keep characters whole, finding literals."""
 
 from __future__ import annotations
 
 import functools
 import unicodedata
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import regex
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 UnicodeForm = Literal["none", "NFC", "NFKC"]
 Match = Literal["word", "substring"]
@@ -85,25 +82,6 @@ def safe_cut_back(text: str, *, characters: int) -> int:
         return start
     cluster = _CLUSTER.match(text, before)
     return cluster.end() if cluster else len(text)
-
-
-_SENTENCE_END = regex.compile(
-    r"""(?:[.!?…]+[\p{Pe}\p{Pf}"'*_`]*(?=\s|\Z)|[。！？｡]+[\p{Pe}\p{Pf}"'*_`]*|[\r\n\x85\u2028\u2029]+)"""
-)
-
-
-def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Spans of the sentences and lines of a text, without the white space around them, in order."""
-    return tuple(_trimmed_spans(text))
-
-
-def _trimmed_spans(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for end in [*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]:
-        piece = text[start:end]
-        if not piece.isspace() and piece:
-            yield end - len(piece.lstrip()), start + len(piece.rstrip())
-        start = end
 
 
 _UNSPACED = r"\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}"

@@ -177,17 +177,61 @@ def test_a_reversal_comes_before_an_unsupported_claim():
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ("The build passed; the unit tests were not run.", "reversed"),  # one sentence
+        ("The build passed and the unit tests were not run.", "reversed"),  # one clause
+        ("The build passed; the unit tests were not run.", "retained"),
+        ("The unit tests were not run on Monday; they passed on Tuesday.", "reversed"),
         ("The build passed. The unit tests were not run.", "retained"),
         ("Build: passed\nUnit tests: not run", "retained"),  # lines count as sentences
         ("- unit tests: not run\n- build: passed", "retained"),
         ("The unit tests\npassed", "missing"),
+        (
+            "Here is what happened in the night: the unit\ntests passed.",
+            "reversed",
+        ),  # a line that was wrapped
         ("Everything passed.", "missing"),  # no literal, so no sentence to look in
     ],
 )
 def test_near_patterns_look_only_in_sentences_that_hold_a_literal(answer, expected):
     fact = make_fact("f1", "unit tests", must_hold=(near("not run"),), must_not_claim=(near("passed"),))
     assert fate_of(fact, answer, history=[user("unit tests not run")])[0] == expected
+
+
+REDLOCK = make_fact("f1", "Redlock", must_hold=(near("rejected"),), must_not_claim=(near("approved"),))
+
+
+# covers EVA-025, EVA-030
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("## Rejected\n- Redlock\n\n## Approved\n- outbox", "retained"),
+        ("## Approved\n- Redlock\n\n## Rejected\n- outbox", "reversed"),
+        ("Approved:\n- outbox\n\nRejected:\n- Redlock", "retained"),
+        ("The following was approved:\n\n- outbox\n\nRedlock is rejected.", "retained"),
+        ("### Redlock\n\nApproved. It needs a store.", "reversed"),
+        ("### Redlock\n\nIt needs a store.\n\nApproved in May.", "reversed"),
+        ("### 2. Redlock (proposal)\nRejected.\n### 3. Outbox\nApproved.", "retained"),
+        ("- **Redlock**\n  - rejected in May\n- **outbox**\n  - approved", "retained"),
+        ("- Rejected\n  - Redlock\n- Approved\n  - outbox", "retained"),
+        ("| Item | Status |\n|---|---|\n| Redlock | rejected |\n| outbox | approved |", "retained"),
+        ("| Item | Status |\n|---|---|\n| Redlock | approved |\n| outbox | rejected |", "reversed"),
+        ("```yaml\nredlock:\n  status: rejected\noutbox:\n  status: approved\n```", "retained"),
+        # a title claims it of an item whatever the item adds, but not of a sentence that states the fact
+        ("## Approved\n- Redlock (rejected in May)", "reversed"),
+        ("## Approved and not\n\nRedlock was rejected in May.", "retained"),
+        # a title that says more than the literal is no name of what stands below
+        ("## What became of Redlock and the other proposals\n\nRedlock: rejected.\n\nThe outbox was approved.", "retained"),
+        ("# Approved changes\n\n## Locking\n- Redlock: rejected\n\n## Storage\n- outbox", "retained"),
+    ],
+)  # fmt: skip
+def test_a_status_counts_where_headings_lists_and_tables_put_it(answer, expected):
+    assert fate_of(REDLOCK, answer, history=[user("Redlock is rejected.")])[0] == expected
+
+
+# covers EVA-028
+def test_a_heading_of_a_summary_can_reverse_a_status():
+    case = case_of(REDLOCK, history=[user("Redlock is rejected.")])
+    (result,) = judge_facts(case, (summary("Approved:\n- Redlock"), QUESTION), None)
+    assert result.context_reversed is True
 
 
 # covers EVA-026

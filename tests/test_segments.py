@@ -113,6 +113,7 @@ def test_blank_lines_headings_items_and_rows_end_a_block_and_other_line_breaks_n
         ("12: def f():\n13:     return 1\n14: print(f())", ["12: def f():", "13:     return 1", "14: print(f())"]),
         ("2025-01-02 09:14 INFO a\n2025-01-02 09:15 ERROR b", ["2025-01-02 09:14 INFO a", "2025-01-02 09:15 ERROR b"]),
         ("```\nnever closed. It goes on", ["```\nnever closed.", "It goes on"]),
+        ("第一句。第二句。\n第三句。", ["第一句。", "第二句。", "第三句。"]),  # no space makes no word of code
     ],
 )  # fmt: skip
 def test_code_is_cut_at_its_lines(text, expected):
@@ -194,5 +195,5 @@ def test_time_is_proportional_to_the_text(unit):
 
 
 def test_the_rules_have_a_version_and_a_hash():
-    assert SEGMENT_RULES_VERSION == 1
+    assert SEGMENT_RULES_VERSION == 2
     assert re.fullmatch("[0-9a-f]{64}", SEGMENT_RULES_SHA256)

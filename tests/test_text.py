@@ -14,7 +14,6 @@ from ctxlab.text import (
     safe_cut,
     safe_cut_back,
     searchable,
-    sentence_spans,
 )
 
 FLAG = "\U0001f1f0\U0001f1f7"
@@ -174,32 +173,6 @@ def test_cutting_a_long_run_takes_time_in_proportion_to_the_cut(unit):
     for _ in range(100):
         safe_cut(text, characters=200)
     assert time.process_time() - start < 2
-
-
-@pytest.mark.parametrize(
-    ("text", "sentences"),
-    [
-        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
-        ('He said "no." Then left…\nA line', ['He said "no."', "Then left…", "A line"]),
-        ("版本是8.1。下一句！最后", ["版本是8.1。", "下一句！", "最后"]),
-        ("version 3.11 of file.py works", ["version 3.11 of file.py works"]),
-        ("\n\n  \n", []),
-        ("", []),
-    ],
-)
-def test_sentences_end_at_marks_and_lines(text, sentences):
-    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
-
-
-@settings(max_examples=100)
-@given(text=st.text(st.sampled_from("ab .!?。\n\r\u2028\"'"), max_size=40))
-def test_sentence_spans_are_ordered_and_leave_out_white_space_only(text):
-    end = 0
-    for start, stop in sentence_spans(text):
-        assert text[end:start].strip() == ""
-        assert text[start:stop] == text[start:stop].strip() != ""
-        end = stop
-    assert text[end:].strip() == ""
 
 
 # covers DAT-053
