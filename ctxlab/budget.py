@@ -105,6 +105,12 @@ SIZES = tuple(f.name for f in fields(Budget) if isinstance(f.default, _Default))
 """The fields of a budget that are sizes in tokens."""
 
 
+UNLIMITED = Budget(
+    window_tokens=MAXIMUM_TOKENS, output_reserve_tokens=0, protocol_reserve_tokens=0, safety_reserve_tokens=0
+)
+"""A budget that refuses nothing: `eval` has no allowance gate (GEN-009)."""
+
+
 class _Limit(NamedTuple):
     share: tuple[int, int]
     cap_tokens: int

@@ -55,6 +55,14 @@ _SURE_BOUNDARY = regex.compile(r"(?r)(?<=[^\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=Prepe
 _CLUSTER = regex.compile(r"\p{GCB=RI}{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*|\X")
 
 
+_READ_BY_MARKDOWN = regex.compile(r"[&<>|`\\*\[\]~]")
+
+
+def escaped(text: str) -> str:
+    """Text for a cell of a Markdown table: one line, with nothing in it that Markdown or HTML would read (EVA-112)."""
+    return _READ_BY_MARKDOWN.sub(lambda found: f"&#{ord(found[0])};", _UNPRINTED.sub(" ", text)).strip()
+
+
 def safe_cut(text: str, *, characters: int) -> int:
     """Length of the longest prefix of at most this many characters that ends at a grapheme cluster boundary.
 

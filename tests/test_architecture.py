@@ -41,8 +41,11 @@ LAYERS = [
         "generations",
         "plots",
     ],
+    ["gates"],
+    ["reports"],
     ["registry", "places"],
-    ["comparison"],
+    ["comparison", "instant_server"],
+    ["client_latency"],
     ["parameters", "safe_html", "page", "engine", "notebooks"],
     ["cli"],
 ]
