@@ -2,7 +2,6 @@ import hashlib
 import json
 import time
 import tracemalloc
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +13,6 @@ from ctxlab.errors import DatasetError, InputError
 from ctxlab.loading import dataset_bytes, load_dataset
 from ctxlab.messages import Function, Message, ToolCall
 
-SUITE = Path(__file__).parents[2] / "shared/data/eval-formats/json-test-suite.even.jsonl"
 SECRET = "PLANTED-SECRET"
 
 
@@ -313,22 +311,6 @@ def test_integers_beyond_double_precision_keep_their_value(load):
     assert load(new(generation={"max_tokens": 10176929106694746001})).cases[0].generation.max_tokens == (
         10176929106694746001
     )
-
-
-# covers DAT-020
-@pytest.mark.skipif(not SUITE.exists(), reason="public data is not here")
-def test_the_json_suite_is_accepted_and_rejected_as_it_says(load):
-    entries = [json.loads(line) for line in SUITE.read_bytes().split(b"\n") if line]
-    tried = {"accept": 0, "reject": 0}
-    for entry in entries:
-        text, expect = entry["input"], entry["expect"]
-        if not isinstance(text, str) or "\n" in text or not text.strip() or expect not in tried:
-            continue  # in JSON Lines, these are other texts
-        tried[expect] += 1
-        rule = first(load, text.encode("utf-8", "surrogatepass"))[2]
-        refused = rule in {"json", "utf8", "bom", "number_not_finite", "too_deep"}
-        assert refused is (expect == "reject"), entry["name"]
-    assert min(tried.values()) >= 30
 
 
 # covers DAT-025
