@@ -23,7 +23,7 @@ from ctxlab.errors import InputError, StrategyError
 from ctxlab.estimates import guidance_tokens, tools_tokens
 from ctxlab.loading import load_dataset
 from ctxlab.loops import blocking
-from ctxlab.places import Place, keep, open_place
+from ctxlab.places import Place, keep, keep_failed, open_place
 from ctxlab.progress import Progress, Silent, progress_here
 from ctxlab.records import Run
 from ctxlab.retries import RetryPolicy
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from ctxlab.declarations import Deployment, SystemPrompt
     from ctxlab.prices import Prices
     from ctxlab.runner import Outcome
     from ctxlab.strategies.base import Strategy
@@ -66,6 +67,9 @@ async def arun(
     tools: Sequence[Mapping[str, Any]] = (),
     guidance: str | None = None,
     prices: Prices | None = None,
+    system_prompt: SystemPrompt | None = None,
+    deployment: Deployment | None = None,
+    provenance: Mapping[str, Any] | None = None,
     runs_dir: str | Path | None = "runs",
     resume: str | None = None,
     progress: bool | Progress = True,
@@ -89,6 +93,9 @@ async def arun(
         tools: tool definitions, sent with every main request.
         guidance: trailing guidance, sent with every main request.
         prices: what tokens cost, for the cost columns; without them cost is null.
+        system_prompt: put before every case's messages; only its name, version and hash are kept.
+        deployment: where the platform runs, for the manifest.
+        provenance: a JSON object of your own, for the manifest.
         runs_dir: where the experiment is kept; null keeps nothing on disk.
         resume: id of an interrupted run to go on with.
         progress: false for silence, or a display of your own.
@@ -125,6 +132,9 @@ async def arun(
         tools=tuple(tools),
         guidance=guidance,
         prices=prices,
+        system_prompt=system_prompt,
+        deployment=deployment,
+        provenance=provenance,
     )
     waiting = next((s for s in design.strategies if asks_a_model(s)), None)
     if waiting is not None and design.helper is None:
@@ -187,8 +197,11 @@ async def _experiment(
             if plan.caller is not None:
                 await warm_up(plan.caller, requests=design.warmup)
             outcome = await run_rows(plan)
-    except BaseException:
-        await place.leave(discard=not began and resume is None)
+    except BaseException as error:
+        if began and isinstance(error, Exception):
+            await keep_failed(place, design, error)
+        else:
+            await place.leave(discard=not began and resume is None)
         raise
     finally:
         show.end() if began else None
@@ -261,7 +274,7 @@ async def _close(design: Design, place: Place, outcome: Outcome) -> Run:
         incomplete=outcome.interrupted,
         warnings=(*design.dataset.warnings, *place.notes),
     )
-    run = await keep(run, place)
+    run = await keep(run, place, design)
     if outcome.interrupted:
         raise asyncio.CancelledError
     return run

@@ -100,18 +100,54 @@ def _demand_same(now: Header, then: Header) -> None:
             raise InputError(f"--resume: the run was begun with another {meaning}")
 
 
-async def keep(run: Run, place: Place) -> Run:
-    """Write the frames of a run into its directory, if it has one; move a finished run into place."""
-    from ctxlab.frames import run_frames, write_parquet
+async def keep(run: Run, place: Place, design: Design) -> Run:
+    """Write frames, reports and manifest of a run into its directory, if it has one; move a finished run into place.
 
+    If that fails, the run is registered as failed with what exists (EXP-022), and the error goes on.
+    """
     directory = place.directory
     if directory is None or place.journal is None:
         return run
     await place.journal.close()
-    (directory.path / "frames").mkdir(exist_ok=True)
-    for name, frame in run_frames(run).items():
-        write_parquet(frame, directory.path / "frames" / f"{name}.parquet")
+    try:
+        _write(run, directory.path, design)
+    except Exception as error:
+        _register_failed(directory, design, error, run=run)
+        raise
     if run.incomplete:
         directory.leave()
         return replace(run, directory=str(directory.path))
     return replace(run, directory=str(directory.finish()))
+
+
+async def keep_failed(place: Place, design: Design, error: Exception) -> None:
+    """Register a run that something inside ctxlab ended, with what it has left until then (EXP-022)."""
+    if place.directory is not None and place.journal is not None:
+        await place.journal.close()
+        _register_failed(place.directory, design, error, run=None)
+
+
+def _write(run: Run, path: Path, design: Design) -> None:
+    from ctxlab.frames import run_frames, write_parquet
+    from ctxlab.registry import register
+    from ctxlab.reports import write_report
+
+    for left_over in path.rglob(".*.part"):  # of a process that was killed while it wrote
+        left_over.unlink()
+    (path / "frames").mkdir(exist_ok=True)
+    for name, frame in run_frames(run).items():
+        write_parquet(frame, path / "frames" / f"{name}.parquet")
+    write_report(run, path, source=design.source)
+    register(design, path, run=run)
+
+
+def _register_failed(directory: RunDirectory, design: Design, error: Exception, *, run: Run | None) -> None:
+    """Write the manifest of a failed run and put it in its place; if that fails too, leave it for a resume."""
+    from ctxlab.registry import register
+
+    try:
+        register(design, directory.path, run=run, failure=f"internal failure ({type(error).__name__})")
+    except Exception:  # noqa: BLE001  (the first error is the one to tell)
+        directory.leave()
+    else:
+        directory.finish()

@@ -18,6 +18,10 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How to print.")]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", help="Write there and not to standard output.")
 ]
+RunsDirOption = Annotated[Path, typer.Option(help="Where experiments are kept.")]
+BaselineOption = Annotated[
+    str | None, typer.Option(help="The run that gates compare with: a run id or an alias.")
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress.")]
 ParameterOption = Annotated[
     list[str] | None,
@@ -61,11 +65,25 @@ class RunWords:
         bool, typer.Option("--stream", help="Stream answers; measures time to first token.")
     ] = False
     prices: Annotated[Path | None, typer.Option(help=PRICES_HELP)] = None
-    runs_dir: Annotated[Path, typer.Option(help="Where experiments are kept.")] = Path("runs")
+    system_prompt: Annotated[
+        Path | None, typer.Option(help="A text before every case's messages; kept as its hash only.")
+    ] = None
+    system_prompt_name: Annotated[str | None, typer.Option(help="Its name.")] = None
+    system_prompt_version: Annotated[str | None, typer.Option(help="Its version.")] = None
+    provenance: Annotated[Path | None, typer.Option(help="A JSON object for the manifest.")] = None
+    deployment_runtime: Annotated[
+        str | None, typer.Option(help="Where the platform runs: host, docker, compose or other.")
+    ] = None
+    deployment_image: Annotated[str | None, typer.Option(help="Its image.")] = None
+    deployment_name: Annotated[str | None, typer.Option(help="Its name.")] = None
+    runs_dir: RunsDirOption = Path("runs")
     resume: Annotated[str | None, typer.Option(metavar="RUN_ID", help="Go on with an interrupted run.")] = (
         None
     )
-    quiet: QuietOption = False
+    quiet: BaselineOption = Annotated[
+    str | None, typer.Option(help="The run that gates compare with: a run id or an alias.")
+]
+QuietOption = False
     format_: FormatOption = "table"
     output: OutputOption = None
 

@@ -66,10 +66,14 @@ def report_error(error: Exception) -> int:
     else:
         lines, code = [f"internal failure ({type(error).__name__})"], 4
     for line in lines:
-        text = f"error: {line}"
-        text = text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
-        print(text, file=sys.stderr)
+        report_line(line)
     return code
+
+
+def report_line(line: str) -> None:
+    """Print what is wrong as one line on standard error."""
+    text = f"error: {line}"
+    print(text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…", file=sys.stderr)
 
 
 def _usage(error: Any) -> str:

@@ -73,6 +73,7 @@ def helper_of(client: ChatClient, model: str | None) -> ChatClient | None:
 def options_of(words: RunWords, watch: Watch) -> dict[str, Any]:
     """The options of `ctxlab.run` that need no more than the words."""
     from ctxlab.calls import Generation
+    from ctxlab.declarations import deployment_from_words, load_provenance, load_system_prompt
     from ctxlab.prices import load_prices
     from ctxlab.progress import progress_here
 
@@ -85,6 +86,13 @@ def options_of(words: RunWords, watch: Watch) -> dict[str, Any]:
         "max_attempts": words.max_attempts,
         "stream": words.stream,
         "prices": load_prices(words.prices) if words.prices else None,
+        "system_prompt": load_system_prompt(
+            words.system_prompt, name=words.system_prompt_name, version=words.system_prompt_version
+        ),
+        "provenance": load_provenance(words.provenance) if words.provenance else None,
+        "deployment": deployment_from_words(
+            runtime=words.deployment_runtime, image=words.deployment_image, name=words.deployment_name
+        ),
         "runs_dir": words.runs_dir,
         "resume": words.resume,
         "progress": watch,
