@@ -80,10 +80,7 @@ class RunWords:
     resume: Annotated[str | None, typer.Option(metavar="RUN_ID", help="Go on with an interrupted run.")] = (
         None
     )
-    quiet: BaselineOption = Annotated[
-    str | None, typer.Option(help="The run that gates compare with: a run id or an alias.")
-]
-QuietOption = False
+    quiet: QuietOption = False
     format_: FormatOption = "table"
     output: OutputOption = None
 
