@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from ctxlab.budget import UNLIMITED
 from ctxlab.client import EndpointClient
-from ctxlab.comparison import run
+from ctxlab.comparison import arun
 from ctxlab.dataset import Case, Dataset
 from ctxlab.errors import CtxlabError
+from ctxlab.loops import blocking
 from ctxlab.messages import Message
 from ctxlab.metrics import overall
 
@@ -31,7 +32,7 @@ DEADLINE_S = 10.0
 _SCRIPT = Path(__file__).with_name("instant_server.py")
 
 
-def client_latency(workers: int) -> float:
+async def aclient_latency(workers: int) -> float:
     """Seconds (p95) that a request takes at so many workers when the server answers at once.
 
     Raises:
@@ -48,7 +49,7 @@ def client_latency(workers: int) -> float:
         ),
     )
     with instant_server() as base_url:
-        done = run(
+        done = await arun(
             dataset,
             "full",
             client=EndpointClient(base_url=base_url, model="instant", timeout_s=DEADLINE_S),
@@ -63,6 +64,9 @@ def client_latency(workers: int) -> float:
     if total.duration_p95_s is None or total.errors:
         raise CtxlabError("client latency: the loopback server could not be asked")
     return total.duration_p95_s
+
+
+client_latency = blocking(aclient_latency)
 
 
 @contextmanager

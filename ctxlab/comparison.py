@@ -13,6 +13,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from ctxlab import experiments
+from ctxlab.attached import judge_of
 from ctxlab.budget import Budget
 from ctxlab.caller import Caller, warm_up
 from ctxlab.calls import ChatClient, Generation
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ctxlab.declarations import Deployment, SystemPrompt
+    from ctxlab.attached import Judge
+    from ctxlab.declarations import AttachedGates, Deployment, SystemPrompt
+    from ctxlab.design import Verb
     from ctxlab.prices import Prices
     from ctxlab.runner import Outcome
     from ctxlab.strategies.base import Strategy
@@ -70,6 +73,8 @@ async def arun(
     system_prompt: SystemPrompt | None = None,
     deployment: Deployment | None = None,
     provenance: Mapping[str, Any] | None = None,
+    gates: AttachedGates | None = None,
+    verb: Verb = "compare",
     runs_dir: str | Path | None = "runs",
     resume: str | None = None,
     progress: bool | Progress = True,
@@ -96,6 +101,8 @@ async def arun(
         system_prompt: put before every case's messages; only its name, version and hash are kept.
         deployment: where the platform runs, for the manifest.
         provenance: a JSON object of your own, for the manifest.
+        gates: limits that are judged at the end of the run; its record and reports hold the results.
+        verb: which job the run is, for the manifest.
         runs_dir: where the experiment is kept; null keeps nothing on disk.
         resume: id of an interrupted run to go on with.
         progress: false for silence, or a display of your own.
@@ -135,12 +142,17 @@ async def arun(
         system_prompt=system_prompt,
         deployment=deployment,
         provenance=provenance,
+        verb=verb,
     )
+    judge = None
+    if gates is not None:
+        judge = judge_of(gates, design.dataset, (s.name for s in design.strategies), runs_dir)
+        design = replace(design, attached=judge.attached)
     waiting = next((s for s in design.strategies if asks_a_model(s)), None)
     if waiting is not None and design.helper is None:
         raise StrategyError(f"strategies: {waiting.name} asks a model for summaries; choose a client")
     show = progress_here() if progress is True else progress or Silent()
-    return await _experiment(design, runs_dir=runs_dir, resume=resume, show=show)
+    return await _experiment(design, judge, runs_dir=runs_dir, resume=resume, show=show)
 
 
 def _in_a_frame(function: Callable[P, Awaitable[Run]]) -> Callable[P, Coroutine[Any, Any, pd.DataFrame]]:
@@ -185,7 +197,7 @@ def demand_generation(generation: Generation) -> None:
 
 
 async def _experiment(
-    design: Design, *, runs_dir: str | Path | None, resume: str | None, show: Progress
+    design: Design, judge: Judge | None, *, runs_dir: str | Path | None, resume: str | None, show: Progress
 ) -> Run:
     place = open_place(design, runs_dir, resume)
     began = False
@@ -205,7 +217,7 @@ async def _experiment(
         raise
     finally:
         show.end() if began else None
-    return await _close(design, place, outcome)
+    return await _close(design, judge, place, outcome)
 
 
 async def _plan(design: Design, place: Place, stack: AsyncExitStack, show: Progress) -> Plan:
@@ -253,8 +265,8 @@ async def _caller(
     )
 
 
-async def _close(design: Design, place: Place, outcome: Outcome) -> Run:
-    """Make the record, keep its frames, and put a finished run in its place."""
+async def _close(design: Design, judge: Judge | None, place: Place, outcome: Outcome) -> Run:
+    """Make the record, judge it, keep what a run leaves, and put a finished run in its place."""
     identity = design.identity()
     run = Run(
         run_id=place.run_id,
@@ -274,6 +286,10 @@ async def _close(design: Design, place: Place, outcome: Outcome) -> Run:
         incomplete=outcome.interrupted,
         warnings=(*design.dataset.warnings, *place.notes),
     )
+    if judge is not None:
+        from ctxlab.client_latency import aclient_latency
+
+        run = await judge.judged(run, aclient_latency)
     run = await keep(run, place, design)
     if outcome.interrupted:
         raise asyncio.CancelledError

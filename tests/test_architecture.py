@@ -44,8 +44,8 @@ LAYERS = [
     ["gates"],
     ["reports"],
     ["registry", "places"],
-    ["comparison", "instant_server"],
-    ["client_latency"],
+    ["attached"],
+    ["comparison", "client_latency", "instant_server"],
     ["parameters", "safe_html", "page", "engine", "notebooks"],
     ["cli"],
 ]

@@ -7,9 +7,9 @@ GateLimits + Run (+ baseline Run) -> judge_gates -> Verdict -> gates_frame, text
 
 from __future__ import annotations
 
-from ctxlab.gates.judging import Verdict, judge_gates, not_evaluated
+from ctxlab.gates.judging import Verdict, judge_gates, not_evaluated, workers_to_measure
 from ctxlab.gates.limits import GATES, GateLimits
-from ctxlab.gates.showing import gates_frame, verdict_junit, verdict_markdown, verdict_text
+from ctxlab.gates.showing import gates_frame, results_text, verdict_junit, verdict_markdown, verdict_text
 from ctxlab.gates.transitions import Transition, transitions, transitions_frame
 
 __all__ = [
@@ -20,9 +20,11 @@ __all__ = [
     "gates_frame",
     "judge_gates",
     "not_evaluated",
+    "results_text",
     "transitions",
     "transitions_frame",
     "verdict_junit",
     "verdict_markdown",
     "verdict_text",
+    "workers_to_measure",
 ]

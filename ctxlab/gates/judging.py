@@ -9,11 +9,12 @@ from ctxlab.errors import InputError
 from ctxlab.gates.limits import LATENCY_GATES, option
 from ctxlab.gates.rules import REFERENCE, Bench, judge_recall_drop, side_of
 from ctxlab.gates.transitions import transitions
+from ctxlab.metrics import is_offline
 from ctxlab.records import GateResult
 from ctxlab.statistics import exact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from ctxlab.gates.limits import GateLimits
@@ -53,7 +54,7 @@ def judge_gates(
     category: str | None = None,
     tag: str | None = None,
     allow_different_dataset: bool = False,
-    client_latency: Callable[[int], float] | None = None,
+    client_s: float | None = None,
 ) -> Verdict:
     """Judge a run, alone or against a baseline.
 
@@ -65,8 +66,7 @@ def judge_gates(
         category: judge only the rows of cases of this category.
         tag: judge only the rows of cases with this tag.
         allow_different_dataset: compare although dataset hash or case ids differ, and say so.
-        client_latency: seconds that the client alone takes at so many workers, measured when it is asked; null
-            leaves latency gates unquestioned.
+        client_s: seconds that the client alone takes (`client_latency`); null leaves latency gates unquestioned.
 
     Raises:
         InputError: the runs cannot be compared, or the strategy, category or tag is in none of the rows.
@@ -86,7 +86,7 @@ def judge_gates(
             current=judged,
             baseline=compared,
             changes=tuple(one for one in changes if one.strategy == judged.strategy),
-            client_s=_client_seconds(current, plain, client_latency),
+            client_s=None if client_s is None else exact(client_s),
         )
         results += [bench.judge(name, limit) for name, limit in plain.items()]
     if limits.max_recall_drop is not None:
@@ -101,18 +101,27 @@ def judge_gates(
     )
 
 
-def not_evaluated(run: Run, limits: GateLimits, *, strategy: str | None = None) -> tuple[GateResult, ...]:
-    """The gates of a run that had an operational error: none is evaluated (GEN-041)."""
+def workers_to_measure(run: Run, limits: GateLimits) -> int | None:
+    """At how many workers the client alone has to be measured; null if no gate asks, or no client stood in between."""
+    if not LATENCY_GATES & set(limits.limits) or run.client_kind.startswith("stand-in") or is_offline(run):
+        return None
+    workers: Any = run.identity.get("concurrency")
+    return int(workers or 1)
+
+
+def not_evaluated(run: Run, limits: GateLimits, *, strategy: str) -> tuple[GateResult, ...]:
+    """The gates of a run that was interrupted or had an operational error: none is evaluated (GEN-041)."""
+    why = "the run was interrupted" if run.incomplete else "a row ended in an operational error"
     return tuple(
         GateResult(
-            strategy=strategy or run.strategies[0],
+            strategy=strategy,
             gate=name,
             passed=None,
             current=None,
             baseline=None,
             threshold=limit,
             state="not_evaluated",
-            explanation="a row ended in an operational error",
+            explanation=why,
         )
         for name, limit in limits.limits.items()
     )
@@ -175,24 +184,14 @@ def _settings(current: Run, baseline: Run) -> list[tuple[str, Any, Any]]:
     ]
 
 
-def _client_seconds(
-    run: Run, gates: Mapping[str, Fraction], client_latency: Callable[[int], float] | None
-) -> Fraction | None:
-    """What the client alone takes, measured only if a latency gate asks and a client stood in between."""
-    if client_latency is None or not LATENCY_GATES & set(gates) or run.client_kind.startswith("stand-in"):
-        return None
-    workers: Any = run.identity.get("concurrency")
-    return exact(client_latency(workers or 1))
-
-
 def _recall_drops(run: Run, limits: GateLimits, limit: Fraction, strategy: str | None) -> list[GateResult]:
-    """`max_recall_drop` for the strategy that is named, else for every strategy but `full`."""
+    """`max_recall_drop` for the strategy that is named; with `full` or none, for every other strategy."""
     if REFERENCE not in run.strategies:
         raise InputError(f"{option('max_recall_drop')}: the report has no strategy {REFERENCE}")
     others = [name for name in run.strategies if name != REFERENCE]
-    if strategy is not None:
+    if strategy not in (None, REFERENCE):
         others = [_strategy_of(run, strategy)]
-    if not others or REFERENCE in others:
+    if not others:
         raise InputError(f"{option('max_recall_drop')}: needs a strategy besides {REFERENCE}")
     reference = side_of(run, REFERENCE)
     return [judge_recall_drop(side_of(run, name), reference, limits, limit) for name in others]

@@ -12,7 +12,7 @@ from ctxlab.tabulate import tabulate
 from ctxlab.text import escaped, preview
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
     import pandas as pd
@@ -37,20 +37,19 @@ def gates_frame(verdict: Verdict) -> pd.DataFrame:
 
 def verdict_text(verdict: Verdict) -> str:
     """The verdict, a table, one explanation per gate, notes, and what changed since the baseline."""
-    import pandas as pd
-
-    table = pd.DataFrame([_cells(one) for one in verdict.results], dtype="string")
-    lines = [
-        _overall(verdict),
-        "",
-        as_text(table),
-        "",
-        *(f"{one.gate} ({preview(one.strategy)}): {one.explanation}" for one in verdict.results),
-        *(f"note: {note}" for note in verdict.notes),
-    ]
+    lines = [f"note: {note}" for note in verdict.notes]
     if verdict.changes:
         lines += ["", *_changes(verdict.changes)]
-    return "\n".join(lines) + "\n"
+    return results_text(verdict.results) + "".join(f"{line}\n" for line in lines)
+
+
+def results_text(results: Sequence[GateResult]) -> str:
+    """The overall verdict, a table, and one explanation per gate."""
+    import pandas as pd
+
+    table = pd.DataFrame([_cells(one) for one in results], dtype="string")
+    told = [f"{one.gate} ({preview(one.strategy)}): {one.explanation}" for one in results]
+    return "\n".join([overall_text(results), "", as_text(table), "", *told]) + "\n"
 
 
 def verdict_markdown(verdict: Verdict) -> str:
@@ -61,7 +60,7 @@ def verdict_markdown(verdict: Verdict) -> str:
     ]
     lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
     parts = [
-        f"# Gates: {_overall(verdict)}",
+        f"# Gates: {overall_text(verdict.results)}",
         "\n".join(f"| {' | '.join(line)} |" for line in lines),
         *(f"Note: {escaped(note)}" for note in verdict.notes),
     ]
@@ -95,9 +94,12 @@ def verdict_junit(verdict: Verdict) -> str:
     return Xml.tostring(suites, encoding="unicode", xml_declaration=False) + "\n"
 
 
-def _overall(verdict: Verdict) -> str:
-    failed = sum(one.passed is not True for one in verdict.results)
-    return "passed" if verdict.passed else f"failed: {failed} of {len(verdict.results)} gates"
+def overall_text(results: Sequence[GateResult]) -> str:
+    """The overall verdict in a few words."""
+    states = Counter(one.state for one in results)
+    if states["not_evaluated"]:
+        return "not evaluated"
+    return f"failed: {states['failed']} of {len(results)} gates" if states["failed"] else "passed"
 
 
 def _cells(one: GateResult) -> dict[str, str]:

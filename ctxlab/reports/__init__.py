@@ -13,6 +13,7 @@ from ctxlab.reports.markdown import report_markdown
 from ctxlab.reports.reading import read_report
 from ctxlab.reports.records import EvaluationReport
 from ctxlab.reports.restoring import demand_recomputed, restored_run
+from ctxlab.reports.tagging import with_cases_of
 from ctxlab.reports.writing import JSON_NAME, MARKDOWN_NAME, report_bytes, write_report
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "report_markdown",
     "restored_run",
     "run_report",
+    "with_cases_of",
     "write_report",
 ]
