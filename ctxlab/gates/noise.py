@@ -29,6 +29,8 @@ class PairedDecision:
     Attributes:
         pairs, broken, fixed: cases that both runs judged, and those of them that changed.
         p: the two-sided p-value of a drop of exactly `most_drop`.
+        too_few_changed: it passed without a test, because even if every change had been for the worse the drop
+            would be allowed.
         more_cases: about how many more cases at the same shares would settle it; null if it is settled, or if no
             dataset could.
     """
@@ -38,6 +40,7 @@ class PairedDecision:
     broken: int
     fixed: int
     p: Fraction
+    too_few_changed: bool = False
     more_cases: int | None = None
 
 
@@ -66,16 +69,21 @@ def decide_counts(
         broken=broken,
         fixed=fixed,
         p=p_value(pairs=pairs, broken=broken, fixed=fixed, drop=most_drop),
+        too_few_changed=_too_few_changed(pairs, broken, fixed, most_drop),
         more_cases=None if found != "inconclusive" else _more_cases(pairs, broken, fixed, most_drop, level),
     )
 
 
 def _decision(pairs: int, broken: int, fixed: int, most_drop: Fraction, level: Fraction) -> Decision:
-    if broken + fixed <= most_drop * pairs:
-        return "passed"  # had every change been for the worse, the drop would still be allowed
+    if _too_few_changed(pairs, broken, fixed, most_drop):
+        return "passed"
     if p_value(pairs=pairs, broken=broken, fixed=fixed, drop=most_drop) > 1 - level:
         return "inconclusive"
     return "failed" if Fraction(broken - fixed, pairs) > most_drop else "passed"
+
+
+def _too_few_changed(pairs: int, broken: int, fixed: int, most_drop: Fraction) -> bool:
+    return broken + fixed <= most_drop * pairs
 
 
 def p_value(*, pairs: int, broken: int, fixed: int, drop: Fraction) -> Fraction:

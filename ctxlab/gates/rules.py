@@ -92,7 +92,7 @@ class Bench:
             return self.result(gate, limit, False, f"{what} is unavailable", None)
         passed = value >= limit
         return self.result(
-            gate, limit, passed, f"{what} {told(value)} is {_kept(passed, 'at least')} {told(limit)}", value
+            gate, limit, passed, f"{what} {told(value)} is {_bound(passed, 'at least')} {told(limit)}", value
         )
 
     def at_most(self, gate: str, limit: Fraction, value: Fraction | None, what: str) -> GateResult:
@@ -101,7 +101,7 @@ class Bench:
             return self.result(gate, limit, False, f"{what} is unavailable", None)
         passed = value <= limit
         return self.result(
-            gate, limit, passed, f"{what} {told(value)} is {_kept(passed, 'at most')} {told(limit)}", value
+            gate, limit, passed, f"{what} {told(value)} is {_bound(passed, 'at most')} {told(limit)}", value
         )
 
     def pass_rate(self, gate: str, limit: Fraction) -> GateResult:
@@ -127,7 +127,7 @@ class Bench:
             passed, explanation = self.paired(limit)
         else:
             passed = then - now <= limit
-            explanation = f"a drop of {told(then - now)} is {_kept(passed, 'at most')} {told(limit)}"
+            explanation = f"a drop of {told(then - now)} is {_bound(passed, 'at most')} {told(limit)}"
         return self.result(gate, limit, passed, explanation, now, then)
 
     def paired(self, limit: Fraction) -> tuple[bool, str]:
@@ -135,10 +135,10 @@ class Bench:
         found = decide(self.changes, most_drop=limit, level=self.limits.level)
         if found is None:
             return False, "no case was judged in both runs"
-        counts = (
-            f"of {found.pairs} cases {found.broken} broke and {found.fixed} were fixed; "
-            f"p {told(found.p)} for a drop of {told(limit)}, level {told(self.limits.level)}"
-        )
+        counts = f"of {found.pairs} cases {found.broken} broke and {found.fixed} were fixed"
+        if found.too_few_changed:
+            return True, f"passed: {counts}, too few for a drop of more than {told(limit)}"
+        counts += f"; p {told(found.p)} for a drop of {told(limit)}, level {told(self.limits.level)}"
         if found.decision != "inconclusive":
             return found.decision == "passed", f"{found.decision} by the exact paired test: {counts}"
         more = (
@@ -166,7 +166,7 @@ class Bench:
             return self.result(gate, limit, False, why, now, then)
         percent = (now - then) / then * 100
         passed = percent <= limit
-        explanation = f"an increase of {told(percent)} % is {_kept(passed, 'at most')} {told(limit)} %"
+        explanation = f"an increase of {told(percent)} % is {_bound(passed, 'at most')} {told(limit)} %"
         return self.result(gate, limit, passed, explanation, now, then)
 
     def unfit(self, allowed_s: Fraction, *sides: Side) -> str | None:
@@ -200,7 +200,7 @@ def judge_recall_drop(side: Side, reference: Side, limits: GateLimits, limit: Fr
         why = f"{limits.recall} recall is unavailable"
         return bench.result("max_recall_drop", limit, False, why, now, then)
     passed = then - now <= limit
-    explanation = f"{limits.recall} recall {told(then - now)} below {REFERENCE} is {_kept(passed, 'at most')} {told(limit)}"
+    explanation = f"{limits.recall} recall {told(then - now)} below {REFERENCE} is {_bound(passed, 'at most')} {told(limit)}"
     return bench.result("max_recall_drop", limit, passed, explanation, now, then)
 
 
@@ -214,8 +214,8 @@ def _p95(side: Side) -> Fraction | None:
     return None if value is None else exact(value)
 
 
-def _kept(passed: bool, bound: str) -> str:
-    return bound if passed else f"not {bound}"
+def _bound(passed: bool, bound: str) -> str:
+    return bound if passed else {"at least": "below", "at most": "above"}[bound]
 
 
 def told(value: float | Fraction) -> str:
