@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from ctxlab.calls import ChatClient, Generation
     from ctxlab.choices import client_from_words, dataset_from_words, thresholds_from_words
     from ctxlab.client import EndpointClient
+    from ctxlab.client_latency import client_latency
     from ctxlab.comparison import acompare, arun, compare, run
     from ctxlab.dataset import Case, Dataset, Expected, Fact, Pattern, Snippet
+    from ctxlab.declarations import AttachedGates
     from ctxlab.display import metrics_table
     from ctxlab.errors import (
         BudgetError,
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
         results_frame,
         write_parquet,
     )
+    from ctxlab.gates import GateLimits, Verdict, gates_frame, judge_gates, transitions_frame
     from ctxlab.generations import by_generation, calls_table
     from ctxlab.importers import import_dataset
     from ctxlab.loading import load_dataset
@@ -77,6 +80,14 @@ if TYPE_CHECKING:
     from ctxlab.prices import Prices, load_prices
     from ctxlab.records import Row, Run
     from ctxlab.replays import Replay, areplay, replay, replay_frame
+    from ctxlab.reports import (
+        EvaluationReport,
+        read_report,
+        report_markdown,
+        restored_run,
+        run_report,
+        write_report,
+    )
     from ctxlab.sentences import failures, findings, frontier, inventions, limitations
     from ctxlab.showing import show_figure, show_run, show_table, show_text
     from ctxlab.standins import stand_in
@@ -101,6 +112,7 @@ if TYPE_CHECKING:
     from ctxlab.tokens import token_counter
 
 _HOMES = {
+    "AttachedGates": "ctxlab.declarations",
     "Budget": "ctxlab.budget",
     "BudgetError": "ctxlab.errors",
     "Calibration": "ctxlab.budget",
@@ -111,10 +123,12 @@ _HOMES = {
     "DatasetError": "ctxlab.errors",
     "Empty": "ctxlab.strategies.full",
     "EndpointClient": "ctxlab.client",
+    "EvaluationReport": "ctxlab.reports",
     "Expected": "ctxlab.dataset",
     "Extract": "ctxlab.strategies.extract",
     "Fact": "ctxlab.dataset",
     "Full": "ctxlab.strategies.full",
+    "GateLimits": "ctxlab.gates",
     "Generation": "ctxlab.calls",
     "InputError": "ctxlab.errors",
     "IntegrityError": "ctxlab.errors",
@@ -138,6 +152,7 @@ _HOMES = {
     "StrategyError": "ctxlab.errors",
     "Summarize": "ctxlab.strategies.summarize",
     "Thresholds": "ctxlab.thresholds",
+    "Verdict": "ctxlab.gates",
     "Weights": "ctxlab.strategies.extract",
     "acompare": "ctxlab.comparison",
     "answers_table": "ctxlab.tables",
@@ -154,6 +169,7 @@ _HOMES = {
     "cases_frame": "ctxlab.frames",
     "cases_table": "ctxlab.tables",
     "client_from_words": "ctxlab.choices",
+    "client_latency": "ctxlab.client_latency",
     "compare": "ctxlab.comparison",
     "comparisons_frame": "ctxlab.frames",
     "dataset_from_words": "ctxlab.choices",
@@ -176,9 +192,11 @@ _HOMES = {
     "fitting_table": "ctxlab.budget_tables",
     "frame_samples": "ctxlab.calibration",
     "frontier": "ctxlab.sentences",
+    "gates_frame": "ctxlab.gates",
     "import_dataset": "ctxlab.importers",
     "inventions": "ctxlab.sentences",
     "judge_answers": "ctxlab.answers",
+    "judge_gates": "ctxlab.gates",
     "kinds_frame": "ctxlab.frames",
     "kinds_table": "ctxlab.tables",
     "learned_counter": "ctxlab.calibration",
@@ -197,12 +215,16 @@ _HOMES = {
     "plot_recall_latency": "ctxlab.plots",
     "provenance_table": "ctxlab.tables",
     "read_parquet": "ctxlab.frames",
+    "read_report": "ctxlab.reports",
     "replay": "ctxlab.replays",
     "replay_frame": "ctxlab.replays",
+    "report_markdown": "ctxlab.reports",
     "report_notebook": "ctxlab.notebooks",
     "request_tokens": "ctxlab.estimates",
+    "restored_run": "ctxlab.reports",
     "results_frame": "ctxlab.frames",
     "run": "ctxlab.comparison",
+    "run_report": "ctxlab.reports",
     "run_samples": "ctxlab.calibration",
     "show_figure": "ctxlab.showing",
     "show_run": "ctxlab.showing",
@@ -213,11 +235,14 @@ _HOMES = {
     "thresholds_from_words": "ctxlab.choices",
     "times_table": "ctxlab.tables",
     "token_counter": "ctxlab.tokens",
+    "transitions_frame": "ctxlab.gates",
     "write_parquet": "ctxlab.frames",
+    "write_report": "ctxlab.reports",
 }
 """Where each public name lives."""
 
 __all__ = [
+    "AttachedGates",
     "Budget",
     "BudgetError",
     "Calibration",
@@ -228,10 +253,12 @@ __all__ = [
     "DatasetError",
     "Empty",
     "EndpointClient",
+    "EvaluationReport",
     "Expected",
     "Extract",
     "Fact",
     "Full",
+    "GateLimits",
     "Generation",
     "InputError",
     "IntegrityError",
@@ -255,6 +282,7 @@ __all__ = [
     "StrategyError",
     "Summarize",
     "Thresholds",
+    "Verdict",
     "Weights",
     "acompare",
     "answers_table",
@@ -271,6 +299,7 @@ __all__ = [
     "cases_frame",
     "cases_table",
     "client_from_words",
+    "client_latency",
     "compare",
     "comparisons_frame",
     "dataset_from_words",
@@ -293,9 +322,11 @@ __all__ = [
     "fitting_table",
     "frame_samples",
     "frontier",
+    "gates_frame",
     "import_dataset",
     "inventions",
     "judge_answers",
+    "judge_gates",
     "kinds_frame",
     "kinds_table",
     "learned_counter",
@@ -314,12 +345,16 @@ __all__ = [
     "plot_recall_latency",
     "provenance_table",
     "read_parquet",
+    "read_report",
     "replay",
     "replay_frame",
+    "report_markdown",
     "report_notebook",
     "request_tokens",
+    "restored_run",
     "results_frame",
     "run",
+    "run_report",
     "run_samples",
     "show_figure",
     "show_run",
@@ -330,7 +365,9 @@ __all__ = [
     "thresholds_from_words",
     "times_table",
     "token_counter",
+    "transitions_frame",
     "write_parquet",
+    "write_report",
 ]
 
 
