@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ctxlab.calls import ChatClient, Generation
     from ctxlab.choices import client_from_words, dataset_from_words, thresholds_from_words
     from ctxlab.client import EndpointClient
-    from ctxlab.client_latency import client_latency
     from ctxlab.comparison import acompare, arun, compare, run
     from ctxlab.dataset import Case, Dataset, Expected, Fact, Pattern, Snippet
     from ctxlab.declarations import AttachedGates
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from ctxlab.importers import import_dataset
     from ctxlab.loading import load_dataset
     from ctxlab.local import LocalClient, local_client
+    from ctxlab.loopback_latency import client_latency
     from ctxlab.messages import Message
     from ctxlab.notebooks import Report, execute_notebook, report_notebook
     from ctxlab.plots import (
@@ -169,7 +169,7 @@ _HOMES = {
     "cases_frame": "ctxlab.frames",
     "cases_table": "ctxlab.tables",
     "client_from_words": "ctxlab.choices",
-    "client_latency": "ctxlab.client_latency",
+    "client_latency": "ctxlab.loopback_latency",
     "compare": "ctxlab.comparison",
     "comparisons_frame": "ctxlab.frames",
     "dataset_from_words": "ctxlab.choices",

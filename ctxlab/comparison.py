@@ -287,7 +287,7 @@ async def _close(design: Design, judge: Judge | None, place: Place, outcome: Out
         warnings=(*design.dataset.warnings, *place.notes),
     )
     if judge is not None:
-        from ctxlab.client_latency import aclient_latency
+        from ctxlab.loopback_latency import aclient_latency
 
         run = await judge.judged(run, aclient_latency)
     run = await keep(run, place, design)

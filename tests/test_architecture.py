@@ -45,7 +45,7 @@ LAYERS = [
     ["reports"],
     ["registry", "places"],
     ["attached"],
-    ["comparison", "client_latency", "instant_server"],
+    ["comparison", "instant_server", "loopback_latency"],
     ["parameters", "safe_html", "page", "engine", "notebooks"],
     ["cli"],
 ]

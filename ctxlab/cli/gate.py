@@ -57,7 +57,7 @@ def gate(
     output: OutputOption = None,
 ) -> int:
     """Judge a report by limits, alone or against a baseline."""
-    from ctxlab.client_latency import client_latency
+    from ctxlab.loopback_latency import client_latency
     from ctxlab.gates import judge_gates, workers_to_measure
 
     demand_writable(output)
