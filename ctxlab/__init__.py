@@ -23,12 +23,18 @@ if TYPE_CHECKING:
     from ctxlab.budget_tables import budget_table, calibration_table, estimates_table, fitting_table
     from ctxlab.calibration import Sample, calibrated, frame_samples, learned_counter, run_samples
     from ctxlab.calls import ChatClient, Generation
-    from ctxlab.choices import client_from_words, dataset_from_words, thresholds_from_words
+    from ctxlab.choices import (
+        client_from_words,
+        dataset_from_words,
+        datasets_from_words,
+        thresholds_from_words,
+    )
     from ctxlab.client import EndpointClient
     from ctxlab.comparison import acompare, arun, compare, run
     from ctxlab.dataset import Case, Dataset, Expected, Fact, Pattern, Snippet
     from ctxlab.declarations import AttachedGates
     from ctxlab.display import metrics_table
+    from ctxlab.equal_tokens import compare_at, kept_differences_table, kept_table
     from ctxlab.errors import (
         BudgetError,
         CtxlabError,
@@ -69,10 +75,12 @@ if TYPE_CHECKING:
     from ctxlab.notebooks import Report, execute_notebook, report_notebook
     from ctxlab.plots import (
         describe_generations,
+        describe_kept,
         describe_kinds,
         describe_recall_cost,
         describe_recall_latency,
         plot_generations,
+        plot_kept,
         plot_kinds,
         plot_recall_cost,
         plot_recall_latency,
@@ -93,6 +101,7 @@ if TYPE_CHECKING:
     from ctxlab.standins import stand_in
     from ctxlab.strategies.extract import Extract, Weights
     from ctxlab.strategies.full import Empty, Full
+    from ctxlab.strategies.newest import Newest
     from ctxlab.strategies.parse import parse_strategies
     from ctxlab.strategies.plan import Plan
     from ctxlab.strategies.shorten import Shorten
@@ -136,6 +145,7 @@ _HOMES = {
     "LocalModelError": "ctxlab.errors",
     "Message": "ctxlab.messages",
     "NestedLoopError": "ctxlab.errors",
+    "Newest": "ctxlab.strategies.newest",
     "NotFoundError": "ctxlab.errors",
     "NotebookError": "ctxlab.errors",
     "ParameterError": "ctxlab.errors",
@@ -171,9 +181,12 @@ _HOMES = {
     "client_from_words": "ctxlab.choices",
     "client_latency": "ctxlab.loopback_latency",
     "compare": "ctxlab.comparison",
+    "compare_at": "ctxlab.equal_tokens",
     "comparisons_frame": "ctxlab.frames",
     "dataset_from_words": "ctxlab.choices",
+    "datasets_from_words": "ctxlab.choices",
     "describe_generations": "ctxlab.plots",
+    "describe_kept": "ctxlab.plots",
     "describe_kinds": "ctxlab.plots",
     "describe_recall_cost": "ctxlab.plots",
     "describe_recall_latency": "ctxlab.plots",
@@ -197,6 +210,8 @@ _HOMES = {
     "inventions": "ctxlab.sentences",
     "judge_answers": "ctxlab.answers",
     "judge_gates": "ctxlab.gates",
+    "kept_differences_table": "ctxlab.equal_tokens",
+    "kept_table": "ctxlab.equal_tokens",
     "kinds_frame": "ctxlab.frames",
     "kinds_table": "ctxlab.tables",
     "learned_counter": "ctxlab.calibration",
@@ -210,6 +225,7 @@ _HOMES = {
     "metrics_table": "ctxlab.display",
     "parse_strategies": "ctxlab.strategies.parse",
     "plot_generations": "ctxlab.plots",
+    "plot_kept": "ctxlab.plots",
     "plot_kinds": "ctxlab.plots",
     "plot_recall_cost": "ctxlab.plots",
     "plot_recall_latency": "ctxlab.plots",
@@ -266,6 +282,7 @@ __all__ = [
     "LocalModelError",
     "Message",
     "NestedLoopError",
+    "Newest",
     "NotFoundError",
     "NotebookError",
     "ParameterError",
@@ -301,9 +318,12 @@ __all__ = [
     "client_from_words",
     "client_latency",
     "compare",
+    "compare_at",
     "comparisons_frame",
     "dataset_from_words",
+    "datasets_from_words",
     "describe_generations",
+    "describe_kept",
     "describe_kinds",
     "describe_recall_cost",
     "describe_recall_latency",
@@ -327,6 +347,8 @@ __all__ = [
     "inventions",
     "judge_answers",
     "judge_gates",
+    "kept_differences_table",
+    "kept_table",
     "kinds_frame",
     "kinds_table",
     "learned_counter",
@@ -340,6 +362,7 @@ __all__ = [
     "metrics_table",
     "parse_strategies",
     "plot_generations",
+    "plot_kept",
     "plot_kinds",
     "plot_recall_cost",
     "plot_recall_latency",

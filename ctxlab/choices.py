@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from glob import glob
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxlab.budget import Budget
@@ -10,8 +13,7 @@ from ctxlab.errors import InputError
 from ctxlab.thresholds import Thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Iterable, Sequence
 
     from ctxlab.calls import ChatClient
     from ctxlab.dataset import Dataset
@@ -91,3 +93,41 @@ def dataset_from_words(path: str | Path, dataset_format: str = "ctxlab") -> Data
     from ctxlab.importers import import_dataset
 
     return import_dataset(path, dataset_format)
+
+
+def datasets_from_words(words: Iterable[str]) -> dict[str, Dataset]:
+    """Datasets by name: each word is a file, or `FORMAT:PATTERN`, where a pattern may name several files.
+
+    The name is the file's without its ending, or the format's. Files of one pattern become one dataset, the ids of
+    their cases preceded by the number of the file where there are several.
+
+    Raises:
+        InputError: no file matches, or two words give one name.
+    """
+    found: dict[str, Dataset] = {}
+    for word in words:
+        head, colon, tail = word.partition(":")
+        form, pattern = (head, tail) if colon else ("ctxlab", word)
+        paths = sorted(glob(pattern))
+        name = Path(pattern).stem if form == "ctxlab" else form
+        if not paths or name in found:
+            raise InputError(f"datasets: {'no file matches' if not paths else 'a name stands twice'}")
+        found[name] = _together([dataset_from_words(path, form) for path in paths])
+    return found
+
+
+def _together(datasets: Sequence[Dataset]) -> Dataset:
+    if len(datasets) == 1:
+        return datasets[0]
+    cases = [
+        replace(case, id=f"{number}-{case.id}")
+        for number, one in enumerate(datasets, 1)
+        for case in one.cases
+    ]
+    hashes = ",".join(one.sha256 for one in datasets)
+    return replace(
+        datasets[0],
+        cases=tuple(cases),
+        sha256=sha256(hashes.encode()).hexdigest(),
+        warnings=tuple(warning for one in datasets for warning in one.warnings),
+    )

@@ -70,13 +70,13 @@ def shown(value: Any, kind: str) -> str:
 
     Args:
         value: null is `unavailable`.
-        kind: `text`, `count`, `share` (3 digits), `seconds` (2, below one second 3), `number`, or `change`, which always has a sign; a
+        kind: `text`, `count`, `share` (3 digits), `rounded` (to a whole number), `seconds` (2, below one second 3), `number`, or `change`, which always has a sign; a
             `?` behind it means that null does not apply here, and is a dash.
     """
     if value is None:
         return NOTHING if kind.endswith("?") else UNKNOWN
     kind = kind.removesuffix("?")
-    formats = {"share": ".3f", "number": ".6g"}
+    formats = {"share": ".3f", "number": ".6g", "rounded": ",.0f"}
     if kind == "change":
         return f"{float(value):+,.{_digits(float(value))}f}"
     if kind == "seconds":
@@ -180,11 +180,17 @@ def caption(run: Run) -> str:
 
 
 def signature(attrs: Mapping[Any, Any]) -> str:
-    """What stands under a table by its attributes: run, counter and client; stand-ins are called what they are."""
-    client = attrs.get("client_kind") or "unknown"
+    """What stands under a table by its attributes: run, counter and client, as far as it has them.
+
+    Stand-ins and offline numbers are called what they are.
+    """
+    client = str(attrs.get("client_kind") or "")
     measured = {"offline": ": no model was asked"}.get(client, "")
     if client.startswith("stand-in"):
         measured = ": a property of the inputs, not of a model"
-    run = str(attrs.get("fingerprint") or "unknown")[:12]
-    dot = "\N{MIDDLE DOT}"
-    return f"run {run} {dot} counter {attrs.get('counter') or 'unknown'} {dot} client {client}{measured}"
+    told = {
+        "run": str(attrs.get("fingerprint") or "")[:12],
+        "counter": str(attrs.get("counter") or ""),
+        "client": client and client + measured,
+    }
+    return " \N{MIDDLE DOT} ".join(f"{name} {value}" for name, value in told.items() if value)

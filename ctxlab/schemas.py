@@ -51,7 +51,8 @@ def _columns(text: str) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def _schema(name: str, *, key: str, columns: str, version: int = 1) -> Schema:
+def schema(name: str, *, key: str, columns: str, version: int = 1) -> Schema:
+    """A schema written as text; key columns come first."""
     keys = _columns(key)
     return Schema(
         name=name, version=version, key=tuple(k.name for k in keys), columns=keys + _columns(columns)
@@ -74,7 +75,7 @@ _METRICS = f"""
     context_recall_low f, context_recall_high f, answer_recall_low f, answer_recall_high f"""
 
 _ALL = (
-    _schema(
+    schema(
         "results",
         key=_ROW,
         columns="""
@@ -87,19 +88,19 @@ _ALL = (
         model_observed s, finish_reason s, content_kind s, client_kind s!, started_at t, preview s,
         invented_identifiers i, context_invented_identifiers i""",
     ),
-    _schema(
+    schema(
         "evaluations",
         key=f"{_ROW}, evaluator s!",
         columns="passed b!, score f, failure_reason s, expected_summary s, actual_summary s",
     ),
-    _schema(
+    schema(
         "facts",
         key=f"{_ROW}, fact_id s!",
         columns="""
         kind s!, where s!, category s!, language s, source s!, in_source b!, in_context b, in_answer b,
         context_reversed b, fate s!, detail s""",
     ),
-    _schema(
+    schema(
         "fits",
         key=_ROW,
         columns="""
@@ -110,12 +111,12 @@ _ALL = (
         summary_outcome s, parts i, rounds i, helper_calls i!, helper_sent_tokens i, helper_result_tokens i,
         omitted_messages i, admitted i, omitted i, clipped i, flags s""",
     ),
-    _schema(
+    schema(
         "ledger",
         key=f"{_ROW}, item s!, item_index i!, part s!, start i!",
         columns="end i!, fate s!, call_index i, reason s",
     ),
-    _schema(
+    schema(
         "calls",
         key=f"{_ROW}, call_index i!, attempt i!",
         columns="""
@@ -124,30 +125,30 @@ _ALL = (
         cached_tokens i, cache_write_tokens i, duration_s f, ttft_s f, model_requested s!, model_observed s,
         finish_reason s, reused b!""",
     ),
-    _schema("metrics", key="run_id s!, strategy s!", columns=_METRICS),
-    _schema(
+    schema("metrics", key="run_id s!, strategy s!", columns=_METRICS),
+    schema(
         "kinds",
         key="run_id s!, strategy s!, kind s!",
         columns=f"facts i!, in_source i!, in_context i, context_recall f, answer_recall f, {_FATES}",
     ),
-    _schema(
+    schema(
         "comparisons",
         key="run_id s!, strategy s!, metric s!, set s!",
         columns="""
         pairs i!, dropped i!, difference f, low f, high f, level f!, resamples i!, seed i!, wins i, losses i,
         ties i, p f, p_holm f, test s""",
     ),
-    _schema(
+    schema(
         "transitions",
         key="strategy s!, case_id s!",
         columns="baseline_passed b, current_passed b, transition s!",
     ),
-    _schema(
+    schema(
         "gates",
         key="strategy s!, gate s!",
         columns="passed b, current f, baseline f, threshold f!, state s!, explanation s!",
     ),
-    _schema(
+    schema(
         "forecast",
         key=f"{_ROW}, call_index i!",
         columns="""
@@ -155,12 +156,12 @@ _ALL = (
         reason s, cost_input f, cost_upper f, client_kind s!""",
     ),
     # One column per swept name comes after the key.
-    _schema(
+    schema(
         "sweep",
         key="setting i!, strategy s!",
         columns=f"{_METRICS}, difference_low f, difference_high f, within_best b",
     ),
-    _schema(
+    schema(
         "budget",
         key="window_tokens i!, output_reserve_tokens i!",
         columns="""
@@ -169,65 +170,65 @@ _ALL = (
         minimum_gain_tokens i!, recent_keep_tokens i!, turn_summary_tokens i!, history_summary_tokens i!,
         evidence_tokens i!, target_tokens i, part_tokens i""",
     ),
-    _schema(
+    schema(
         "calibration",
         key="endpoint s!, model s!, order i!",
         columns="estimated_tokens i!, reported_tokens i!",
     ),
-    _schema(
+    schema(
         "replay",
         key="case_id s!, strategy s!, step i!",
         columns="""
         messages i!, source_tokens i!, result_tokens i, plan_reason s, outcome s!, calls i!, sent_tokens i!,
         freed_tokens i, shared_prefix_tokens i, prefix_changed b""",
     ),
-    _schema(
+    schema(
         "admission",
         key=f"{_ROW}, snippet_id s!",
         columns="""
         rank i!, position i, topic i!, decision s!, reason s, label s, bytes i!, kept_bytes i!, tokens i!,
         time t""",
     ),
-    _schema(
+    schema(
         "retention",
         key="probe s!, mode s!",
         columns="""
         language s!, boundary s!, literal_kept b!, admitted i!, omitted i!, clipped i!, request_built b!""",
     ),
-    _schema(
+    schema(
         "measurement",
         key="fixture s!, snippets i!, question_bytes i!, mode s!",
         columns="""
         request_built b!, content_bytes i!, schema_bytes i, estimated_input i, admitted i, omitted i,
         clipped i, p50_ns i, p95_ns i""",
     ),
-    _schema(
+    schema(
         "routing",
         key="case_id s!",
         columns="""
         language s, expected b!, first s, skills s, tools s, correct b, status s!, error_kind s, duration_s f,
         prompt_tokens i, completion_tokens i""",
     ),
-    _schema(
+    schema(
         "cases",
         key="case_id s!",
         columns="""
         case_index i!, schema_version s!, category s!, language s, messages i!, turns i!, tool_messages i!,
         snippets i!, facts i!, characters i!, tokens i!, warnings s""",
     ),
-    _schema(
+    schema(
         "imports",
         key="record i!, part i!",
         columns="case_id s, reason s, flags s, messages i, facts i",
     ),
-    _schema(
+    schema(
         "runs",
         key="run_id s!",
         columns="""
         fingerprint s, input_identity s, status s, decision s, started_at t, ended_at t, verb s, model s,
         dataset_hash s, cases i, strategies s, git_commit s, dirty b, damaged b!, aliases s""",
     ),
-    _schema(
+    schema(
         "diff",
         key="category s!, field s!, strategy s!",
         columns="left s, right s, difference f, equal b!",

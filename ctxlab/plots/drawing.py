@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from ctxlab.display import signature
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
     from matplotlib.axes import Axes
 
@@ -34,6 +39,9 @@ UNITS = {
     "result_tokens_mean": "tokens of a request",
     "duration_p50_s": "seconds",
 }
+LABEL_SHARE = 0.09
+"""The least distance of two labels, as a share of the height of the axes."""
+LABEL_CHARACTERS = 40
 MOST_CHARACTERS = 26
 """How long a line of a label gets before it is broken."""
 
@@ -79,13 +87,8 @@ def dress(axes: Axes, frame: pd.DataFrame, title: str) -> None:
 
 def notes(axes: Axes, frame: pd.DataFrame, lines: list[str]) -> None:
     """Small print under the x axis: what the figure leaves out, and what it belongs to."""
-    attrs = frame.attrs
-    signature = (
-        f"run {str(attrs.get('fingerprint') or 'unknown')[:12]} \N{MIDDLE DOT} counter "
-        f"{attrs.get('counter') or 'unknown'} \N{MIDDLE DOT} client {attrs.get('client_kind') or 'unknown'}"
-    )
     axes.annotate(
-        "\n".join([*lines, signature]),
+        "\n".join([*lines, signature(frame.attrs)]),
         xy=(0, 0),
         xycoords="axes fraction",
         xytext=(0, -40),
@@ -96,6 +99,31 @@ def notes(axes: Axes, frame: pd.DataFrame, lines: list[str]) -> None:
         linespacing=1.35,
         annotation_clip=False,
     )
+
+
+def stacked(label: str) -> str:
+    """The label of a vertical axis, in lines that are no longer than the axis is high."""
+    return "\n".join(wrap(label, LABEL_CHARACTERS))
+
+
+def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
+    """Names at the right ends of lines, given as (x, y, name, colour), moved apart where lines end together."""
+    low, high = axes.get_ylim()
+    least = LABEL_SHARE * (high - low)
+    place = float("-inf")
+    for x, y, name, colour in sorted(ends, key=lambda end: end[1]):
+        place = max(y, place + least)
+        axes.annotate(
+            wrapped(name),
+            (x, y),
+            xytext=(axes.get_xlim()[1], place),
+            textcoords="data",
+            va="center",
+            fontsize=9.5,
+            color=colour,
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "alpha": 0.6},
+        )
 
 
 def values_of(frame: pd.DataFrame, name: str) -> list[Any]:

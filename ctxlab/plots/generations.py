@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from ctxlab.errors import InputError
 from ctxlab.generations import GENERATION
-from ctxlab.plots.drawing import AXIS_LABELS, dress, interval_level, look, new_axes, notes, values_of, wrapped
+from ctxlab.plots.drawing import (
+    AXIS_LABELS,
+    dress,
+    interval_level,
+    label_ends,
+    look,
+    new_axes,
+    notes,
+    stacked,
+    values_of,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,8 +49,10 @@ def plot_generations(metrics: pd.DataFrame, ax: Axes | None = None) -> Axes:
     points = _points(metrics)
     chains = _chains(points)
     axes = new_axes() if ax is None else ax
-    for i, (name, chain) in enumerate(chains.items()):
+    drawn = [
         _draw_chain(axes, name, chain, place=i, of=len(chains))
+        for i, (name, chain) in enumerate(chains.items())
+    ]
     others = [point for point in points if point.generation is None and point.recall is not None]
     for point in others:
         axes.axhline(float(point.recall or 0), color="0.45", linestyle=(0, (4, 3)), linewidth=1.1, zorder=1)
@@ -54,16 +67,20 @@ def plot_generations(metrics: pd.DataFrame, ax: Axes | None = None) -> Axes:
         )
     last = max((point.generation or 0 for point in points), default=1)
     axes.set_xticks(range(1, last + 1))
-    axes.set_xlim(0.6, last + 0.9)
+    axes.set_xlim(0.6, last + 0.4)
     axes.set_ylim(-0.05, 1.12)
+    label_ends(axes, [end for end in drawn if end])
     axes.set_xlabel("generation of the summary (1 summarises the history, each further one the one before)")
-    axes.set_ylabel(AXIS_LABELS["context_recall"])
+    axes.set_ylabel(stacked(AXIS_LABELS["context_recall"]))
     dress(axes, metrics, "Context recall by generation of the summary")
     notes(axes, metrics, _small_print(metrics, points))
     return axes
 
 
-def _draw_chain(axes: Axes, name: str, chain: list[_Point], *, place: int, of: int) -> None:
+def _draw_chain(
+    axes: Axes, name: str, chain: list[_Point], *, place: int, of: int
+) -> tuple[float, float, str, str] | None:
+    """Draw the line of a strategy, and return where it ends, its name and its colour; null without a point."""
     colour, shape = look(place + 1)
     shift = 0.12 * (place - (of - 1) / 2)
     known = [point for point in chain if point.recall is not None]
@@ -75,17 +92,7 @@ def _draw_chain(axes: Axes, name: str, chain: list[_Point], *, place: int, of: i
     for at, point in zip(x, known, strict=True):
         if point.low is not None and point.high is not None:
             axes.plot([at, at], [point.low, point.high], color=colour, linewidth=1.4, marker="_", zorder=2)
-    if known:
-        axes.annotate(
-            wrapped(name),
-            (x[-1], recalls[-1]),
-            xytext=(9, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=9.5,
-            color=colour,
-            annotation_clip=False,
-        )
+    return (x[-1], recalls[-1], name, colour) if known else None
 
 
 def _small_print(metrics: pd.DataFrame, points: list[_Point]) -> list[str]:

@@ -15,6 +15,7 @@ from ctxlab.plots.drawing import (
     look,
     new_axes,
     notes,
+    stacked,
     values_of,
     wrapped,
 )
@@ -113,7 +114,7 @@ def _scatter(metrics: pd.DataFrame, *, recall: str, x: str, ax: Axes | None) -> 
     axes.set_xlim(-0.03 * right, 1.12 * right)
     axes.set_ylim(-0.07, 1.09)
     axes.set_xlabel(AXIS_LABELS[x])
-    axes.set_ylabel(AXIS_LABELS[recall])
+    axes.set_ylabel(stacked(AXIS_LABELS[recall]))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     dress(axes, metrics, f"{MEASURES[recall]} against {MEASURES[x]}, by strategy")
     hidden = _hidden_notes(points, recall=recall, x=x)

@@ -8,15 +8,11 @@ from hypothesis import strategies as st
 from ctxlab.budget import Budget
 from ctxlab.errors import StrategyError
 from ctxlab.estimates import messages_tokens
-from ctxlab.facts import judge_facts
-from ctxlab.importers import import_qmsum, import_swe_agent, import_tau_bench
-from ctxlab.loading import load_dataset
 from ctxlab.messages import Function, Message, Synthetic, ToolCall
 from ctxlab.strategies.choosing import Chooser, body_of, corrections_of
 from ctxlab.strategies.extract import HEADING, Extract, Weights
 from ctxlab.strategies.relevance import relevance
 from ctxlab.strategies.shorten import Shorten
-from ctxlab.strategies.source import look_at
 from ctxlab.strategies.survey import survey
 from ctxlab.strategies.verify import violations
 from ctxlab.tokens import CountedOnce, counter_named, token_counter, utf8_bytes
@@ -421,68 +417,6 @@ def test_more_settings_read_the_source_no_more_often(strategy):
     assert len(rest) == len(set(rest))
     assert len(results) <= 2 * 30
     assert survey.cache_info().misses == (1 if strategy is Extract else 0)
-
-
-def kept_facts(case, messages):
-    return sum(found.in_context for found in judge_facts(case, messages, None))
-
-
-def newest(source, target):
-    """Pinned messages and the newest others that fit the target."""
-    room, kept = target - source.pinned_tokens, set(source.layout.pinned)
-    for index in reversed(range(source.layout.question)):
-        if index not in source.layout.pinned:
-            room -= source.tokens[index]
-            if room < 0:
-                break
-            kept.add(index)
-    return [source.messages[i] for i in sorted(kept)]
-
-
-def recalls(cases, *, target=None, **options):
-    """How many facts stay with the newest messages, with `shorten`, with `extract`, and how many there are."""
-    counter = counter_named("o200k_base")
-    totals = [0, 0, 0, 0]
-    for case in cases:
-        source = look_at(case, WIDE, counter)
-        most = target or source.pinned_tokens + (sum(source.tokens) - source.pinned_tokens) // 4
-        lists = [newest(source, most)]
-        for strategy in (Shorten(target_tokens=most), Extract(target_tokens=most, **options)):
-            fitted = strategy.fit(case, WIDE, counter)
-            assert (fitted.receipt.result_tokens or 0) <= most
-            lists.append(fitted.messages)
-        for place, messages in enumerate(lists):
-            totals[place] += kept_facts(case, messages)
-        totals[3] += len(case.facts)
-    return totals
-
-
-# covers STR-076
-def test_at_512_tokens_the_continuation_cases_keep_more_than_eight_of_nineteen_facts():
-    latest, shortened, kept, facts = recalls(load_dataset(ROOT / "data/continuation.jsonl").cases, target=512)
-    assert facts == 19
-    assert kept > 8
-    assert kept > max(latest, shortened)
-
-
-@pytest.mark.skipif(not PUBLIC.exists(), reason="public data is not here")
-@pytest.mark.parametrize("name", ["tau_bench", "swe_agent"])
-def test_at_a_quarter_of_real_sessions_more_facts_stay_than_with_shorten_and_with_the_newest_messages(name):
-    folder = PUBLIC / "agent-transcripts"
-    if name == "tau_bench":
-        cases = import_tau_bench(folder / "tau-bench_gpt-4o-airline_tasks45-49_trial0.jsonl").cases
-    else:
-        paths = sorted((folder / "swe-agent").glob("*.traj"))
-        cases = [case for path in paths for case in import_swe_agent(path).cases]
-    latest, shortened, kept, _ = recalls(cases)
-    assert kept > max(latest, shortened)
-
-
-@pytest.mark.skipif(not PUBLIC.exists(), reason="public data is not here")
-def test_at_a_quarter_of_real_meetings_the_question_finds_its_evidence():
-    cases = import_qmsum(PUBLIC / "conversations/qmsum_val_4_meetings.jsonl").cases
-    latest, shortened, kept, _ = recalls(cases, question_weight=1)
-    assert kept > max(latest, shortened)
 
 
 # covers STR-070
