@@ -146,8 +146,13 @@ def _register_failed(directory: RunDirectory, design: Design, error: Exception, 
     from ctxlab.registry import register
 
     try:
-        register(design, directory.path, run=run, failure=f"internal failure ({type(error).__name__})")
+        register(design, directory.path, run=run, failure=f"internal failure ({_name(error)})")
     except Exception:  # noqa: BLE001  (the first error is the one to tell)
         directory.leave()
     else:
         directory.finish()
+
+
+def _name(error: BaseException) -> str:
+    """The kind of an error; of a group that workers ended with, that of its first."""
+    return _name(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else type(error).__name__
