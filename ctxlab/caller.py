@@ -73,6 +73,7 @@ class Caller:
     Attributes:
         endpoint: the client's endpoint, which a client may have to work out; stands in every call.
         recorded: attempts of an earlier part of the run; one is reused if slot and request agree (RUN-073).
+        allowance_tokens: what a request may use, where it is not the row's: that of a helper's own window.
         retry: when an attempt is repeated, and after how long.
         sleep, chance: injectable, so that tests neither wait nor guess.
     """
@@ -83,6 +84,7 @@ class Caller:
     endpoint: str | None = None
     journal: Journal | None = None
     recorded: Mapping[Slot, Entry] = field(default_factory=dict)
+    allowance_tokens: int | None = None
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     chance: random.Random = field(default_factory=random.Random)
@@ -128,11 +130,12 @@ class Caller:
             attempt += 1
 
     def _gate(self, request: ChatRequest, log: RowLog) -> None:
-        if log.allowance_tokens is None:
+        allowed = log.allowance_tokens if self.allowance_tokens is None else self.allowance_tokens
+        if allowed is None:
             return
         tokens = request_tokens(request.messages, self.counter, tools=request.tools)
-        if tokens > log.allowance_tokens:
-            raise RequestTooLargeError(f"a request of {tokens} tokens; allowed is {log.allowance_tokens}")
+        if tokens > allowed:
+            raise RequestTooLargeError(f"a request of {tokens} tokens; allowed is {allowed}")
 
     async def _attempt(
         self, slot: Slot, request: ChatRequest, payload: Mapping[str, object], sha256: str

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ctxlab.messages import Message
-    from ctxlab.strategies.base import Helper
     from ctxlab.strategies.condense import Condensed
     from ctxlab.strategies.source import Source
-    from ctxlab.tokens import Counter
+    from ctxlab.strategies.summarize import Summarize
 
 MOST_CHECKPOINTS = 32
 """How many checkpoints a session may have."""
@@ -113,8 +112,7 @@ async def try_checkpoint(
     indices: Sequence[int],
     session: Sequence[Message],
     *,
-    client: Helper,
-    helper_counter: Counter | None,
+    summarize: Summarize,
 ) -> Attempt:
     """Summarise messages of a view and accept the result if the request shrinks enough (STR-123, STR-125).
 
@@ -122,16 +120,14 @@ async def try_checkpoint(
         source: the view that would be sent without the attempt.
         indices: what is summarised, from `checkpoint_source`.
         session: the messages that the view is one of.
-        client: what is asked.
-        helper_counter: counter of the helper's model where it is not that of the view.
+        summarize: who is asked, and how.
     """
     limit = limits(source.budget, message_allowance_tokens=source.message_allowance_tokens)
     condensed = await condense(
         source,
         indices,
         requested_tokens=limit.history_summary_tokens,
-        client=client,
-        helper_counter=helper_counter,
+        summarize=summarize,
     )
     if condensed.message is None:
         return Attempt(checkpoint=None, condensed=condensed)

@@ -58,6 +58,7 @@ async def arun(
     *,
     client: str | ChatClient | None = "local",
     helper_client: ChatClient | None = None,
+    helper_budget: Budget | None = None,
     budget: Budget | None = None,
     counter: Counter | None = None,
     generation: Generation | None = None,
@@ -85,6 +86,7 @@ async def arun(
         dataset: a file of schema 1.0 or 1.1, or a loaded dataset.
         strategies: in words (GEN-030) or as records; `full` is put first if it is missing.
         client: `local`, `stand-in:NAME`, a client, or null to fit without sending.
+        helper_budget: window and reserves of the model that is asked for summaries, where they are not the run's.
         helper_client: what strategies ask for summaries where it is not the client.
         budget: window and reserves; default 8,192 tokens with 1,000 for the output.
         counter: default the one of the client's model.
@@ -123,6 +125,7 @@ async def arun(
         strategies=with_full(chosen),
         client=main,
         helper=helper_client or main,
+        helper_budget=helper_budget,
         budget=replace(
             base,
             tool_tokens=tools_tokens(tools, counter),
@@ -226,12 +229,16 @@ async def _plan(design: Design, place: Place, stack: AsyncExitStack, show: Progr
     if design.client is not None:
         caller = await _caller(design.client, design.counter, design, place, stack)
         helper = caller
-    if design.helper is not None and design.helper is not design.client:
-        counter = token_counter(design.helper.model)
-        helper = await _caller(design.helper, counter, design, place, stack)
+    other, own = design.helper, design.helper_budget
+    if other is not None and other is not design.client:
+        helper = await _caller(other, token_counter(other.model), design, place, stack)
+    if helper is not None and own is not None:
+        helper = replace(helper, allowance_tokens=own.allowance_tokens)
     strategies = design.strategies
     if helper is not None:
-        strategies = with_helper(strategies, helper, helper_counter=helper.counter)
+        strategies = with_helper(
+            strategies, helper, helper_counter=helper.counter, helper_budget=own, observe=place.observe
+        )
     return Plan(
         cases=design.cases,
         strategies=strategies,
@@ -281,6 +288,7 @@ async def _close(design: Design, judge: Judge | None, place: Place, outcome: Out
         client_kind=design.client_kind,
         model_requested=design.client.model if design.client else None,
         client_facts=_facts(design.client),
+        observations=tuple(place.observations),
         base_url=design.client.endpoint if design.client else None,
         prices=design.prices,
         incomplete=outcome.interrupted,

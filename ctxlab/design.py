@@ -44,6 +44,7 @@ class Design:
     helper: ChatClient | None
     budget: Budget
     counter: Counter
+    helper_budget: Budget | None = None
     generation: Generation = field(default_factory=Generation)
     repeats: int = 1
     concurrency: int = 1
@@ -88,7 +89,8 @@ class Design:
                 {"name": s.name, "kind": s.kind, "parameters": getattr(s, "parameters", {})}
                 for s in self.strategies
             ],
-            "budget": {name: int(getattr(self.budget, name)) for name in SIZES},
+            "budget": _sizes(self.budget),
+            "helper_budget": _sizes(self.helper_budget) if self.helper_budget else None,
             "thresholds": self.budget.thresholds.canonical(),
             "counter": [self.counter.name, self.counter.vocabulary_sha256],
             "accounting": "chat",
@@ -111,3 +113,7 @@ class Design:
             "provenance": None if self.provenance is None else sha256_of(self.provenance),
             "commit": self.source.commit,
         }
+
+
+def _sizes(budget: Budget) -> dict[str, int]:
+    return {name: int(getattr(budget, name)) for name in SIZES}

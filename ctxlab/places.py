@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ctxlab import experiments
+from ctxlab.caller import row_at_work
 from ctxlab.errors import CtxlabError, InputError
 from ctxlab.files import replacing
 from ctxlab.journal import Header, Journal, read_journal
 from ctxlab.loading import dataset_bytes
+from ctxlab.messages import canonical_json
+from ctxlab.records import Observed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,19 +22,29 @@ if TYPE_CHECKING:
     from ctxlab.experiments import RunDirectory
     from ctxlab.journal import Recorded
     from ctxlab.records import Run
+    from ctxlab.strategies.base import Observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where an experiment is kept: its directory and journal, or nothing on disk.
 
-    `recorded` is what an earlier part of the run has left in the journal, null if it begins.
+    `recorded` is what an earlier part of the run has left in the journal, null if it begins; `observations` are those
+    of this part.
     """
 
     run_id: str
     directory: RunDirectory | None = None
     journal: Journal | None = None
     recorded: Recorded | None = None
+    observations: list[Observed] = field(default_factory=list)
+
+    def observe(self, observation: Observation) -> None:
+        """Keep what a summary of the row at work took, however it ended (STR-097)."""
+        row = row_at_work.get()
+        self.observations.append(
+            Observed(case_id=row.case_id, strategy=row.strategy, repeat=row.repeat, observation=observation)
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -137,6 +150,9 @@ def _write(run: Run, path: Path, design: Design) -> None:
     (path / "frames").mkdir(exist_ok=True)
     for name, frame in run_frames(run).items():
         write_parquet(frame, path / "frames" / f"{name}.parquet")
+    if run.observations:
+        with replacing(path / "observations.jsonl") as stream:
+            stream.writelines(f"{canonical_json(asdict(one))}\n".encode() for one in run.observations)
     write_report(run, path, source=design.source)
     register(design, path, run=run)
 

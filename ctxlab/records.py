@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ctxlab.calls import CallKind, ContentKind, Stage, Usage
     from ctxlab.dataset import Case, Dataset, FactKind
     from ctxlab.prices import Prices
-    from ctxlab.strategies.base import FittedContext
+    from ctxlab.strategies.base import FittedContext, Observation
 
 Status = Literal["completed", "refused", "error", "fitted", "not_run"]
 Fate = Literal["not_judged", "reversed", "unsupported_claim", "retained", "missing"]
@@ -172,6 +172,16 @@ class GateResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """What one summary took, and for which row; a cancelled one has an observation and no result (STR-097)."""
+
+    case_id: str
+    strategy: str
+    repeat: int
+    observation: Observation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One finished or interrupted run: its identity, its settings and its rows in order.
 
@@ -179,6 +189,7 @@ class Run:
         identity: the canonical object whose hash is the fingerprint (EXP-003).
         strategies: names in run order.
         rows: cases x strategies x repeats rows, in order of case, strategy, repeat (RUN-041).
+        observations: what each summary of this part of the run took, in order of their ends.
         client_facts: facts about the client, such as model file hash, threads and context size (RUN-113).
         base_url: address of the platform as given, or the identity of the client in its place; null offline.
         prices: the prices by which costs were found, null without.
@@ -203,6 +214,7 @@ class Run:
     base_url: str | None = None
     prices: Prices | None = None
     gates: tuple[GateResult, ...] = ()
+    observations: tuple[Observed, ...] = field(default=(), repr=False)
     directory: str | None = None
     incomplete: bool = False
     previews: bool = True

@@ -227,9 +227,7 @@ async def _checkpoint(
     summarised = tuple(source.messages[i] for i in indices)
     if not indices or summarised == session.rejected or len(session.checkpoints) >= MOST_CHECKPOINTS:
         return None, session
-    attempt = await try_checkpoint(
-        source, indices, part.messages, client=planner.client, helper_counter=planner.helper_counter
-    )
+    attempt = await try_checkpoint(source, indices, part.messages, summarize=planner.summarize)
     made = () if attempt.checkpoint is None else (attempt.checkpoint,)
     checkpoints = (*session.checkpoints, *made)
     return attempt, replace(

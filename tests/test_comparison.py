@@ -5,7 +5,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -435,3 +435,82 @@ def test_summaries_of_another_model_are_estimated_by_its_counter_and_carry_no_ca
     assert helper.estimated_tokens == 12 + 1 + token_counter("gpt-4o")(prompt)
     assert answer.estimated_tokens == result.rows[1].request_tokens
     assert (helper.model_requested, answer.model_requested) == ("gpt-4o", "unknown-model")
+
+
+# covers BUD-064
+def test_a_helper_with_a_window_of_its_own_is_gated_by_it():
+    """The history does not fit the run's window in one prompt, and fits the helper's."""
+    small = Budget(window_tokens=2600, output_reserve_tokens=256)  # U is 1,064
+    case = make_case(
+        messages=(user("X-10 " + "word " * 400), user("Which code?")), facts=(make_fact("f", "X-10"),)
+    )
+
+    def parts_of(**options):
+        result = run(
+            make_dataset(case), "summarize", client="stand-in:extractive", budget=small, runs_dir=None,
+            progress=False, **options,
+        )  # fmt: skip
+        row = result.rows[1]
+        return row.status, row.fitted.receipt.parts, result.fingerprint
+
+    own = parts_of()
+    other = parts_of(helper_budget=Budget(window_tokens=8192))
+    narrow = parts_of(helper_budget=Budget(window_tokens=1600, output_reserve_tokens=256))  # U is 64
+    assert own[0] == "completed"
+    assert own[1] > 1
+    assert other[:2] == ("completed", 1)
+    assert narrow[:2] == ("refused", 0)
+    assert len({own[2], other[2], narrow[2]}) == 3
+
+
+# covers STR-097, STR-098
+def test_what_each_summary_took_is_kept_with_the_run(tmp_path):
+    result = run(dataset(2), "summarize", client="stand-in:extractive", runs_dir=tmp_path, progress=False)
+    kept = [(one.case_id, one.strategy, one.repeat, one.observation.outcome) for one in result.observations]
+    assert kept == [("c1", "summarize", 0, "completed"), ("c2", "summarize", 0, "completed")]
+    lines = (Path(result.directory) / "observations.jsonl").read_text().splitlines()
+    first = json.loads(lines[0])
+    assert len(lines) == 2
+    assert (first["case_id"], first["observation"]["calls"]) == ("c1", 1)
+    assert first["observation"]["sent_tokens"] == result.rows[1].calls[0].estimated_tokens
+
+
+class Hanging:
+    """A client whose every request waits until it is cancelled."""
+
+    kind, model, endpoint = "endpoint", "model", "e"
+
+    def __init__(self):
+        self.asked = asyncio.Event()
+
+    def payload(self, request):
+        return {"model": self.model, "messages": [message.text for message in request.messages]}
+
+    @asynccontextmanager
+    async def open(self):
+        yield self
+
+    async def complete(self, payload):
+        self.asked.set()
+        await asyncio.Event().wait()
+
+
+# covers STR-097, STR-099
+def test_a_cancelled_summary_has_an_observation_and_no_finished_row(tmp_path):
+    async def cancelled():
+        client = Hanging()
+        work = asyncio.create_task(
+            arun(dataset(1), "summarize", client=client, concurrency=2, runs_dir=tmp_path, progress=False)
+        )
+        await client.asked.wait()
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+
+    asyncio.run(cancelled())
+    (staged,) = (tmp_path / ".staging").iterdir()
+    (line,) = (staged / "observations.jsonl").read_text().splitlines()
+    assert json.loads(line)["observation"]["outcome"] == "cancelled"
+    assert json.loads(line)["observation"]["result_tokens"] == 0
+    rows = read_parquet(staged / "frames" / "results.parquet")
+    assert list(rows["status"]) == ["not_run", "not_run"]

@@ -125,6 +125,29 @@ class HelperCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What one fit took, whatever came of it (STR-097).
+
+    Attributes:
+        outcome: how the summary ended; `cancelled` if the fit was.
+        calls: calls that were made.
+        source_tokens: the whole message list with its evidence before fitting.
+        sent_tokens: estimates of all prompts.
+        result_tokens: the summary's message; 0 unless `completed`.
+        allowance_tokens: U.
+        elapsed_s: from beginning to end.
+    """
+
+    outcome: SummaryOutcome
+    calls: int
+    source_tokens: int
+    sent_tokens: int
+    result_tokens: int
+    allowance_tokens: int
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FittedContext:
     """A case made to fit: what is sent, and the account of it.
 

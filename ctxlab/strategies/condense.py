@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ctxlab.messages import Synthetic
-from ctxlab.strategies.summarize import Summarize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ctxlab.strategies.base import FittedContext, Helper, Span
+    from ctxlab.strategies.base import FittedContext, Span
     from ctxlab.strategies.source import Source
-    from ctxlab.tokens import Counter
+    from ctxlab.strategies.summarize import Summarize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +45,13 @@ async def condense(
     indices: Sequence[int],
     *,
     requested_tokens: int,
-    client: Helper,
-    helper_counter: Counter | None,
+    summarize: Summarize,
 ) -> Condensed:
     """Summarise the messages at these indices, in order, as the history of the case's question."""
     picked = tuple(source.messages[i] for i in indices)
     question = source.messages[source.layout.question]
     case = replace(source.case, messages=(*picked, question), snippets=())
-    strategy = Summarize(requested_tokens=requested_tokens, client=client, helper_counter=helper_counter)
+    strategy = replace(summarize, requested_tokens=requested_tokens)
     fitted = await strategy.fit(case, source.budget, source.counter)
     made = (m for m in fitted.messages if isinstance(m, Synthetic) and m.made_by == "summary")
     return Condensed(

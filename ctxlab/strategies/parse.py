@@ -13,12 +13,13 @@ from ctxlab.strategies.extract import Extract
 from ctxlab.strategies.full import Empty, Full
 from ctxlab.strategies.plan import Plan
 from ctxlab.strategies.shorten import Shorten
-from ctxlab.strategies.summarize import Summarize
+from ctxlab.strategies.summarize import Summarize, no_one
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from ctxlab.strategies.base import Helper, Strategy, Treatment
+    from ctxlab.budget import Budget
+    from ctxlab.strategies.base import Helper, Observation, Strategy, Treatment
     from ctxlab.tokens import Counter
 
 KINDS: dict[str, type[Treatment]] = {
@@ -87,8 +88,9 @@ def _parameter(kind: str, pair: str) -> tuple[str, Any]:
 
 
 def _field_types(strategy: type[Treatment]) -> dict[str, Any]:
-    """Types of a strategy's fields; those of clients and counters are known to type checkers only."""
-    return typing.get_type_hints(strategy, localns={"Helper": object, "Counter": object})
+    """Types of a strategy's fields; those of what cannot be given in words are known to type checkers only."""
+    unknown = dict.fromkeys(("Helper", "Counter", "Budget", "Observation"), object)
+    return typing.get_type_hints(strategy, localns=unknown)
 
 
 def with_full(strategies: Iterable[Strategy]) -> tuple[Strategy, ...]:
@@ -117,11 +119,16 @@ def asks_a_model(strategy: Strategy) -> bool:
 
 
 def with_helper(
-    strategies: Iterable[Strategy], helper: Helper, *, helper_counter: Counter | None = None
+    strategies: Iterable[Strategy],
+    helper: Helper,
+    *,
+    helper_counter: Counter | None = None,
+    helper_budget: Budget | None = None,
+    observe: Callable[[Observation], None] = no_one,
 ) -> tuple[Strategy, ...]:
-    """The strategies, those that ask a helper and have none with this one."""
+    """The strategies, those that ask a helper and have none with this one, and `observe` told what each summary took."""
     return tuple(
-        replace(s, client=helper, helper_counter=helper_counter)
+        replace(s, client=helper, helper_counter=helper_counter, helper_budget=helper_budget, observe=observe)
         if isinstance(s, Summarize | Plan) and s.client is None
         else s
         for s in strategies

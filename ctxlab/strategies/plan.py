@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -14,6 +15,7 @@ from ctxlab.strategies.condense import condense
 from ctxlab.strategies.project import claims_of, project, tool_names
 from ctxlab.strategies.shorten import check_choice, first_that_fits
 from ctxlab.strategies.source import EVIDENCE, Evidence, close_books, look_at
+from ctxlab.strategies.summarize import Summarize, no_one
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from ctxlab.budget import Budget, Limits
     from ctxlab.dataset import Case
     from ctxlab.messages import Message
-    from ctxlab.strategies.base import FittedContext, Helper, Outcome, Span
+    from ctxlab.strategies.base import FittedContext, Helper, Observation, Outcome, Span
     from ctxlab.strategies.condense import Condensed
     from ctxlab.strategies.source import Source
     from ctxlab.tokens import Counter
@@ -71,17 +73,30 @@ class Plan(Treatment):
     Attributes:
         evidence: what becomes of the case's snippets: `all` or `none`.
         client: what is asked for summaries; without one there is none.
-        helper_counter: counter of the helper's model where it is not the run's.
+        helper_counter, helper_budget: of the helper's model where they are not the run's.
+        observe: is told what each summary took.
     """
 
     kind: ClassVar[str] = "plan"
     evidence: Evidence = "all"
     client: Helper | None = field(default=None, metadata=NOT_A_PARAMETER)
     helper_counter: Counter | None = field(default=None, metadata=NOT_A_PARAMETER)
+    helper_budget: Budget | None = field(default=None, metadata=NOT_A_PARAMETER)
+    observe: Callable[[Observation], None] = field(default=no_one, metadata=NOT_A_PARAMETER)
     label: str | None = field(default=None, metadata=NOT_A_PARAMETER)
 
     def __post_init__(self) -> None:
         check_choice("evidence", self.evidence, EVIDENCE)
+
+    @property
+    def summarize(self) -> Summarize:
+        """How summaries are made here."""
+        return Summarize(
+            client=self.client,
+            helper_counter=self.helper_counter,
+            helper_budget=self.helper_budget,
+            observe=self.observe,
+        )
 
     async def fit(self, case: Case, budget: Budget, counter: Counter) -> FittedContext:
         """Fit one case on its own, with nothing remembered before or after."""
@@ -124,8 +139,7 @@ class Plan(Treatment):
             source,
             [i for i in range(source.layout.end) if i not in standing],
             requested_tokens=target,
-            client=self.client,
-            helper_counter=self.helper_counter,
+            summarize=self.summarize,
         )
         if condensed.fitted.error is not None:
             return self._close(source, None, "failed", "llm_fallback", condensed=condensed), _fresh(memory)

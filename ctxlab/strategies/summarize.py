@@ -13,7 +13,7 @@ from ctxlab.errors import CallError, StrategyError
 from ctxlab.estimates import message_tokens
 from ctxlab.messages import Message, Synthetic
 from ctxlab.prompts import FORMS, Form
-from ctxlab.strategies.base import NOT_A_PARAMETER, Draft, Treatment
+from ctxlab.strategies.base import NOT_A_PARAMETER, Draft, Observation, Treatment
 from ctxlab.strategies.fidelity import guarded_identifiers, lost_identifiers
 from ctxlab.strategies.generation import Generation, joined_blocks
 from ctxlab.strategies.shorten import check_choice
@@ -30,29 +30,6 @@ if TYPE_CHECKING:
     from ctxlab.tokens import Counter
 
 MOST_GENERATIONS = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """What one fit took, whatever came of it (STR-097).
-
-    Attributes:
-        outcome: how the summary ended; `cancelled` if the fit was.
-        calls: calls that were made.
-        source_tokens: the whole message list with its evidence before fitting.
-        sent_tokens: estimates of all prompts.
-        result_tokens: the summary's message; 0 unless `completed`.
-        allowance_tokens: U.
-        elapsed_s: from beginning to end.
-    """
-
-    outcome: SummaryOutcome
-    calls: int
-    source_tokens: int
-    sent_tokens: int
-    result_tokens: int
-    allowance_tokens: int
-    elapsed_s: float
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,7 +56,7 @@ class _Attempt:
         return 0 if self.message is None else message_tokens(self.message, self.source.counter)
 
 
-def _no_one(observation: Observation) -> None:
+def no_one(observation: Observation) -> None:
     """Nobody keeps observations unless somebody is given."""
 
 
@@ -95,7 +72,7 @@ class Summarize(Treatment):
         fidelity_guard: reject a summary that lost a name which binds, was rejected or is pending.
         evidence: what becomes of the case's snippets: `all` or `none`.
         client: what is asked for the summaries.
-        helper_counter: counter of the helper's model where it is not the run's.
+        helper_counter, helper_budget: of the helper's model where they are not the run's (BUD-064).
         observe: is told what each fit took, a cancelled one too.
         clock: seconds, for observations.
     """
@@ -109,7 +86,8 @@ class Summarize(Treatment):
     evidence: Evidence = "all"
     client: Helper | None = field(default=None, metadata=NOT_A_PARAMETER)
     helper_counter: Counter | None = field(default=None, metadata=NOT_A_PARAMETER)
-    observe: Callable[[Observation], None] = field(default=_no_one, metadata=NOT_A_PARAMETER)
+    helper_budget: Budget | None = field(default=None, metadata=NOT_A_PARAMETER)
+    observe: Callable[[Observation], None] = field(default=no_one, metadata=NOT_A_PARAMETER)
     clock: Callable[[], float] = field(default=time.monotonic, metadata=NOT_A_PARAMETER)
     label: str | None = field(default=None, metadata=NOT_A_PARAMETER)
 
@@ -151,7 +129,7 @@ class Summarize(Treatment):
                 client=self.client,
                 prompt_counter=self.helper_counter or source.counter,
                 reply_counter=source.counter,
-                allowance_tokens=source.budget.allowance_tokens,
+                allowance_tokens=(self.helper_budget or source.budget).allowance_tokens,
                 form=self.form,
             ),
         )

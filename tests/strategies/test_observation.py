@@ -6,7 +6,7 @@ import pytest
 
 from ctxlab.budget import Budget
 from ctxlab.errors import CallError
-from ctxlab.strategies.summarize import Observation
+from ctxlab.strategies.base import Observation
 from tests.parts import THREE, Asked, exact, prompt_tokens, room_for_parts, summarize
 
 
