@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-NAMES = ("count", "extract", "fit", "invariants", "sweep")
+NAMES = ("count", "extract", "fit", "invariants", "load", "sweep")
 
 
 def main(arguments: list[str]) -> int:

@@ -5,6 +5,7 @@ Each rule is a function from a case to the breaks that it finds; adding a rule a
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from ctxlab.strict_json import RuleError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ctxlab.dataset import Case, Pattern
+    from ctxlab.dataset import Case, Fact, Pattern
     from ctxlab.messages import Message
     from ctxlab.strict_json import Path
 
@@ -171,25 +172,40 @@ def _empty(texts: Iterable[tuple[Path, str]]) -> Iterator[RuleError]:
 
 
 def _facts(case: Case) -> Iterator[RuleError]:
-    yield from _repeats((("facts", i, "id"), fact.id) for i, fact in enumerate(case.facts))
+    """Paths are made only for what breaks a rule: a file may hold hundreds of thousands of patterns."""
+    if len({fact.id for fact in case.facts}) < len(case.facts):
+        yield from _repeats((("facts", i, "id"), fact.id) for i, fact in enumerate(case.facts))
     for index, fact in enumerate(case.facts):
-        path: Path = ("facts", index)
-        yield from _empty(((*path, "literals", i), text) for i, text in enumerate(fact.literals))
-        for i, pattern in enumerate(fact.must_hold):
-            yield from _pattern(pattern, (*path, "must_hold", i))
-        for i, pattern in enumerate(fact.must_not_claim):
-            yield from _pattern(pattern, (*path, "must_not_claim", i))
+        if not all(map(str.strip, fact.literals)):
+            yield from _empty((("facts", index, "literals", i), text) for i, text in enumerate(fact.literals))
+        for pattern in (*fact.must_hold, *fact.must_not_claim):
+            if _pattern_fault(pattern) is not None:
+                yield from _pattern_breaks(fact, ("facts", index))
+                break
 
 
-def _pattern(pattern: Pattern, path: Path) -> Iterator[RuleError]:
-    if (pattern.phrase is None) == (pattern.regex is None):
-        yield RuleError("value", path, "exactly one of phrase and regex")
-    elif pattern.phrase is not None:
-        yield from _empty([(path, pattern.phrase)])
-    elif (fault := _regex_fault(pattern.regex or "")) is not None:
-        yield RuleError("bad_regex", (*path, "regex"), fault)
+def _pattern_breaks(fact: Fact, path: Path) -> Iterator[RuleError]:
+    for name, patterns in (("must_hold", fact.must_hold), ("must_not_claim", fact.must_not_claim)):
+        for i, pattern in enumerate(patterns):
+            if (found := _pattern_fault(pattern)) is not None:
+                rule, field, detail = found
+                yield RuleError(rule, (*path, name, i, *field), detail)
 
 
+def _pattern_fault(pattern: Pattern) -> tuple[str, Path, str] | None:
+    """The rule that a pattern breaks, the field of it and what is allowed; null if it breaks none."""
+    phrase, expression = pattern.phrase, pattern.regex
+    if expression is None:
+        if phrase is None:
+            return "value", (), "exactly one of phrase and regex"
+        return None if phrase.strip() else ("empty_after_normalization", (), "")
+    if phrase is not None:
+        return "value", (), "exactly one of phrase and regex"
+    fault = _regex_fault(expression)
+    return None if fault is None else ("bad_regex", ("regex",), fault)
+
+
+@functools.lru_cache(maxsize=4096)
 def _regex_fault(expression: str) -> str | None:
     """Where an expression is wrong, without the expression; null if it is right."""
     with warnings.catch_warnings():

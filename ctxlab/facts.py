@@ -148,9 +148,11 @@ class Searched:
 
     def shows(self, fact: Fact) -> bool:
         """The same as `holds`, found without normalising anything where a literal stands as it is written."""
-        literals = fact.literals
-        as_written = any(find_literal(self.written, one, match=fact.match) is not None for one in literals)
-        return as_written or self.holds(fact)
+        written = self.written
+        for literal in fact.literals:
+            if literal in written and find_literal(written, literal, match=fact.match) is not None:
+                return True
+        return self.holds(fact)
 
     def has(self, literal: str) -> bool:
         """Whether the literal occurs as a word of its own."""
@@ -162,8 +164,15 @@ def _unit(text: str) -> Unit:
     return Unit(collapsed.casefold(), collapsed)
 
 
+_folded_literal = lru_cache(maxsize=4096)(searchable)
+
+
 def _holds(folded: str, fact: Fact) -> bool:
-    return any(find_literal(folded, searchable(one), match=fact.match) is not None for one in fact.literals)
+    for literal in fact.literals:
+        sought = _folded_literal(literal)
+        if sought in folded and find_literal(folded, sought, match=fact.match) is not None:
+            return True
+    return False
 
 
 class Places:
