@@ -46,6 +46,7 @@ class Budget:
 
     Attributes:
         tool_tokens, guidance_tokens: what every main request of the run carries besides its messages.
+        n_tools: how many tools are defined.
         thresholds: the numbers that strategies go by within the budget.
         calibration: how `calibration_tokens` was found; null if they were not learned from samples.
     """
@@ -57,6 +58,7 @@ class Budget:
     calibration_tokens: int = _Default(0)
     tool_tokens: int = _Default(0)
     guidance_tokens: int = _Default(0)
+    n_tools: int = 0
     thresholds: Thresholds = field(default_factory=Thresholds)
     calibration: Calibration | None = None
 

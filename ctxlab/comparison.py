@@ -129,6 +129,7 @@ async def arun(
         budget=replace(
             base,
             tool_tokens=tools_tokens(tools, counter),
+            n_tools=len(tools),
             guidance_tokens=guidance_tokens(guidance, counter),
         ),
         counter=counter,

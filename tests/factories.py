@@ -13,6 +13,10 @@ from ctxlab.strategies.base import FittedContext, Receipt, Span
 SHA = "0" * 64
 
 
+def system(text: str) -> Message:
+    return Message(role="system", content=text)
+
+
 def user(text: str) -> Message:
     return Message(role="user", content=text)
 

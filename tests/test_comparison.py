@@ -19,14 +19,14 @@ from ctxlab.declarations import AttachedGates, Deployment, SystemPrompt
 from ctxlab.design import Design
 from ctxlab.errors import InputError, IntegrityError, NotFoundError, StrategyError
 from ctxlab.experiments import Source
-from ctxlab.frames import read_parquet, results_frame
+from ctxlab.frames import fits_frame, read_parquet, results_frame
 from ctxlab.journal import read_journal
 from ctxlab.prices import Prices
 from ctxlab.standins import stand_in
 from ctxlab.strategies.parse import parse_strategies, with_full
 from ctxlab.thresholds import Thresholds
 from ctxlab.tokens import token_counter
-from tests.factories import assistant, make_case, make_dataset, make_fact, user
+from tests.factories import assistant, make_case, make_dataset, make_fact, system, user
 
 ROOT = Path(__file__).parents[1]
 SUMMARIES = "full,summarize:generations=2"
@@ -514,3 +514,20 @@ def test_a_cancelled_summary_has_an_observation_and_no_finished_row(tmp_path):
     assert json.loads(line)["observation"]["result_tokens"] == 0
     rows = read_parquet(staged / "frames" / "results.parquet")
     assert list(rows["status"]) == ["not_run", "not_run"]
+
+
+# covers BUD-042
+def test_what_the_user_sends_along_is_flagged_when_it_is_large_and_never_cut():
+    tool = {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}
+    case = make_case(messages=(system("s" * 8000), user("q")))  # 4,000 tokens; 3/5 of U are 3,547
+
+    def flags(**options):
+        done = run(
+            make_dataset(case), "full", client="stand-in:echo", runs_dir=None, progress=False, **options
+        )
+        assert done.rows[0].status == "completed"
+        return fits_frame(done)["flags"][0]
+
+    assert flags() == "large_instructions"
+    assert flags(tools=[tool] * 9) == "large_instructions;many_tools"  # 8 below a U of 8,192
+    assert flags(guidance="g" * 1200) == "large_guidance;large_instructions"  # 600 of 591

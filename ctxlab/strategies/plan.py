@@ -204,7 +204,6 @@ class Plan(Treatment):
             receipt={
                 "target_tokens": source.message_allowance_tokens,
                 "plan_reason": plan_reason,
-                "instruction_tokens": _instruction_tokens(source),
                 **_helper_work(condensed),
                 **(receipt or {}),
             },
@@ -301,13 +300,9 @@ def _with_summary(source: Source, pinned: Compacted, condensed: Condensed) -> Co
     )
 
 
-def _instruction_tokens(source: Source) -> int:
-    return sum(source.tokens[: source.layout.preamble])
-
-
 def _is_filled(source: Source) -> bool:
     """Whether preamble, tools and reserves leave nothing of the window, so that no compaction can help."""
-    return _instruction_tokens(source) >= source.budget.message_allowance_tokens()
+    return source.instruction_tokens >= source.budget.message_allowance_tokens()
 
 
 def _helper_work(condensed: Condensed | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ctxlab.budget import size_flags
 from ctxlab.estimates import message_tokens
 from ctxlab.messages import Layout, Message, Synthetic, lay_out
 from ctxlab.strategies.base import Draft, FittedContext, HelperCall, Receipt
@@ -57,6 +58,11 @@ class Source:
     def messages(self) -> tuple[Message, ...]:
         """The case's messages."""
         return self.case.messages
+
+    @property
+    def instruction_tokens(self) -> int:
+        """Estimate of the preamble."""
+        return sum(self.tokens[: self.layout.preamble])
 
     def cost(self, messages: Iterable[Message]) -> int:
         """Estimate of a message list."""
@@ -173,8 +179,23 @@ def _receipt(
         "reason": draft.reason,
         "helper_calls": len(helper_calls),
         "omitted_messages": _omitted_messages(ledger) if messages else None,
+        "instruction_tokens": source.instruction_tokens,
     }
-    return Receipt(**(values | dict(draft.receipt)))
+    values |= draft.receipt
+    values["flags"] = tuple(sorted({*values.get("flags", ()), *_size_flags(source)}))
+    return Receipt(**values)
+
+
+def _size_flags(source: Source) -> tuple[str, ...]:
+    """What the user sends along that is larger than it should be; it is flagged and never cut (BUD-042)."""
+    budget = source.budget
+    return size_flags(
+        budget,
+        instruction_tokens=source.instruction_tokens,
+        guidance_tokens=budget.guidance_tokens,
+        tool_schema_tokens=budget.tool_tokens,
+        n_tools=budget.n_tools,
+    )
 
 
 def _omitted_messages(ledger: tuple[Span, ...]) -> int:

@@ -271,7 +271,7 @@ def test_a_refusal_says_so_when_instructions_tools_and_reserves_fill_the_window(
     messages = [Message(role="system", content="s" * 500), user("old"), assistant("x"), user("q")]
     helper = Scripted()
     fitted, _ = plan(messages, allowing(600, tool_tokens=82), helper)  # 12 + 6 + 500 = 518 of 518
-    assert fitted.receipt.flags == ("no_compaction_can_help",)
+    assert fitted.receipt.flags == ("large_instructions", "no_compaction_can_help")
     assert (fitted.receipt.reason, fitted.receipt.omitted_messages) == ("pinned_too_large", 0)
     assert helper.requests == []
     assert "no_compaction_can_help" not in plan(messages, allowing(601, tool_tokens=82))[0].receipt.flags
