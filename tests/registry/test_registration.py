@@ -21,7 +21,7 @@ from ctxlab.registry.registration import errors_in_words
 from ctxlab.registry.reproduction import reproduction_of, words_of
 from ctxlab.strategies.parse import parse_strategies, parse_strategy
 from ctxlab.thresholds import Thresholds
-from tests.factories import SHA, error_row, make_call, make_run, make_row, refused_row
+from tests.factories import SHA, error_row, make_call, make_row, make_run, refused_row
 from tests.registry.building import RUN_ID, SUMMARIES, dataset, design, fill, interrupted, loaded
 
 ROOT = Path(__file__).parents[2]
