@@ -10,6 +10,7 @@ from ctxlab.calls import Reply
 from ctxlab.errors import CallError
 from ctxlab.messages import Function, Message, Synthetic, ToolCall
 from ctxlab.strategies.base import FittedContext, Span
+from ctxlab.strategies.extract import Extract
 from ctxlab.strategies.full import Empty, Full
 from ctxlab.strategies.ledger import coverage_faults
 from ctxlab.strategies.shorten import Shorten
@@ -205,3 +206,36 @@ def test_a_failed_helper_call_fails_the_fit_and_keeps_what_was_tried():
     assert fitted.error.kind == "timeout"
     assert len(fitted.helper_calls) == 1
     assert {s.fate for s in fitted.ledger if s.item_index == 2} == {"summarised"}
+
+
+LONG = make_case(
+    messages=(Message(role="system", content="s" * 400), *(user("u" * 400) for _ in range(6)), user("q"))
+)
+"""A preamble of 218 tokens, six messages of 214, and a question of 15."""
+
+
+# covers STR-015
+@pytest.mark.parametrize(
+    ("strategy", "window", "reason"),
+    [
+        (Full(), 1000, "full_too_large"),
+        (Empty(), 200, "pinned_too_large"),
+        (Shorten(), 200, "pinned_too_large"),
+        (Extract(), 200, "pinned_too_large"),
+        (Shorten(target_tokens=240), 1000, "target_not_reached"),
+        (Summarize(client=Echo(), requested_tokens=4000), 1_000_000, "no_gain"),
+        (Summarize(client=Echo()), 200, "insufficient_budget"),
+    ],
+    ids=lambda value: value.name if hasattr(value, "name") else str(value),
+)
+def test_a_refusal_has_a_reason_of_the_list_and_sends_nothing(strategy, window, reason):
+    budget = Budget(
+        window_tokens=window + 4000,
+        output_reserve_tokens=4000,
+        protocol_reserve_tokens=0,
+        safety_reserve_tokens=0,
+    )
+    case = LONG if reason != "no_gain" else make_case(messages=(user("short"), user("q")))
+    fitted = fit(strategy, case, budget)
+    assert (fitted.receipt.reason, fitted.messages) == (reason, ())
+    assert fitted.outcome == ("not_applicable" if reason == "full_too_large" else "refused")
