@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-NAMES = ("count", "extract", "fit", "invariants", "load", "sweep")
+NAMES = ("archive", "count", "extract", "fit", "invariants", "load", "sweep")
 
 
 def main(arguments: list[str]) -> int:
