@@ -160,17 +160,15 @@ def _notes(current: Run, baseline: Run, *, allowed: bool) -> tuple[str, ...]:
     """What differs between two runs; another dataset is refused unless it is allowed (EVA-077)."""
     differs = []
     if current.dataset.sha256 != baseline.dataset.sha256:
-        differs.append("dataset hash")
+        differs.append("contents of the dataset")
     if {row.case.id for row in current.rows} != {row.case.id for row in baseline.rows}:
         differs.append("case ids")
     if differs and not allowed:
         raise InputError(
-            f"--baseline: {' and '.join(differs)} differ from the current report's; "
+            f"--baseline: {' and '.join(differs)} are not those of the current report; "
             "--allow-different-dataset compares all the same"
         )
-    notes = (
-        [f"compared although {' and '.join(differs)} differ (--allow-different-dataset)"] if differs else []
-    )
+    notes = [f"compared although {' and '.join(differs)} are not the same"] if differs else []
     settings = [name for name, one, other in _settings(current, baseline) if one != other]
     return (*notes, *([f"the runs differ in {', '.join(settings)}"] if settings else []))
 
