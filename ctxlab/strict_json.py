@@ -89,7 +89,7 @@ def _distinct(items: list[tuple[str, Any]]) -> dict[str, Any]:
 @functools.cache
 def _decoder(duplicate_keys: bool, most_digits: int) -> json.JSONDecoder:
     def integer(digits: str) -> int:
-        if _too_long(digits, most_digits):
+        if len(digits) > most_digits and _too_long(digits, most_digits):
             raise _Suspect
         return int(digits)
 
