@@ -7,6 +7,7 @@ itself left out; `sha256sum --check` reads it. Equal files give equal bytes, so 
 from __future__ import annotations
 
 import errno
+import functools
 import hashlib
 import os
 import re
@@ -142,6 +143,7 @@ def artifacts_of(files: Iterable[Stored]) -> tuple[Artifact, ...]:
     )
 
 
+@functools.lru_cache(maxsize=1024)
 def kind_of(path: str) -> ArtifactKind:
     """The kind of the artifact at a path."""
     return next(kind for pattern, kind in KINDS if fnmatchcase(path, pattern))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
@@ -42,7 +42,8 @@ class Environment:
 
     def own_sha256(self) -> str:
         """The hash that `sha256` has to hold."""
-        return sha256_of({name: value for name, value in asdict(self).items() if name != "sha256"})
+        names = [field.name for field in fields(self) if field.name != "sha256"]
+        return sha256_of({name: getattr(self, name) for name in names})
 
 
 def environment_here(*, root: Path = Path("/")) -> Environment:

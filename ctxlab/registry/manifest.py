@@ -1,7 +1,7 @@
 """The manifest of a run, schema 1.1: what was run, on what, with which outcome, and which files it left (EXP-020).
 
-`identity` is the object whose hash the fingerprint is; the blocks that readers want are parts of it, and both are
-checked against each other. Schema 1.0 knew neither strategies nor budgets; what it lacks is null.
+The fingerprint is the hash of `whole_identity`, so that what was run is checked whenever a manifest is read. Schema 1.0
+knew neither strategies nor budgets; what it lacks is null.
 """
 
 from __future__ import annotations
@@ -131,7 +131,11 @@ class Reproduction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """One run as its manifest tells it; blocks named like parts of `identity` are those parts."""
+    """One run as its manifest tells it.
+
+    Attributes:
+        identity: what the fingerprint speaks of, but `strategies`, `budget` and `thresholds`, which stand beside it.
+    """
 
     __pydantic_config__ = STRICT
 
@@ -166,11 +170,20 @@ class Manifest:
     provenance: dict[str, Any] | None = None
     prices: Prices | None = None
 
+    @property
+    def whole_identity(self) -> dict[str, Any] | None:
+        """The object whose hash the fingerprint is; null in schema 1.0."""
+        if self.identity is None:
+            return None
+        return {**self.identity, **{name: getattr(self, name) for name in BESIDE_IDENTITY}}
+
     def of_kind(self, kind: str) -> tuple[Artifact, ...]:
         """The artifacts of a kind."""
         return tuple(artifact for artifact in self.artifacts if artifact.kind == kind)
 
 
+BESIDE_IDENTITY = ("strategies", "budget", "thresholds")
+"""Parts of the identity that are blocks of their own."""
 NEW_IN_1_1 = (
     "verb", "input_identity", "identity", "strategies", "budget", "thresholds", "counter", "prompts", "generation",
     "evaluation", "provenance", "prices",

@@ -71,7 +71,7 @@ def rebuilt_run(directory: Path, manifest: Manifest) -> Run:
         run_id=manifest.run_id,
         fingerprint=manifest.fingerprint,
         input_identity=manifest.input_identity or "",
-        identity=manifest.identity or {},
+        identity=manifest.whole_identity or {},
         dataset=Dataset(
             path=manifest.dataset.name,
             sha256=manifest.dataset.sha256,

@@ -12,6 +12,7 @@ from ctxlab.metrics import metrics, overall
 from ctxlab.registry.artifacts import artifacts_of, stored_files, write_index
 from ctxlab.registry.environment import environment_here
 from ctxlab.registry.manifest import (
+    BESIDE_IDENTITY,
     Aggregate,
     ClientBlock,
     DatasetBlock,
@@ -57,7 +58,8 @@ def register(
     Raises:
         IntegrityError: the directory holds what no run writes.
     """
-    identity = design.identity()
+    identity: dict[str, Any] = dict(design.identity())
+    identity["strategies"] = tuple(identity["strategies"])
     artifacts = artifacts_of(stored_files(directory))
     status, decision, failure = _outcome(run, artifacts, failure)
     blocks: dict[str, Any] = blocks_of(identity)
@@ -65,7 +67,8 @@ def register(
         run_id=directory.name,
         fingerprint=fingerprint(identity),
         input_identity=input_identity(identity),
-        identity=identity,
+        identity={name: value for name, value in identity.items() if name not in BESIDE_IDENTITY},
+        **{name: identity[name] for name in BESIDE_IDENTITY},
         verb=design.verb,
         started_at=started_at(directory.name),
         ended_at=max(datetime.now(UTC), started_at(directory.name)),
@@ -90,7 +93,7 @@ def register(
         reproduction=reproduction_of(design),
         provenance=None if design.provenance is None else dict(design.provenance),
         prices=design.prices,
-        **{**blocks, "strategies": tuple(blocks["strategies"])},
+        **blocks,
     )
     write_manifest(manifest, directory)
     write_index(directory)

@@ -94,10 +94,11 @@ def _old_schema(manifest: Manifest) -> Iterator[str]:
 def _identity(manifest: Manifest) -> Iterator[str]:
     if manifest.environment.sha256 != manifest.environment.own_sha256():
         yield "environment.sha256: is not the hash of the environment"
-    if manifest.identity is not None:
-        if fingerprint(manifest.identity) != manifest.fingerprint:
+    identity = manifest.whole_identity
+    if identity is not None:
+        if fingerprint(identity) != manifest.fingerprint:
             yield "fingerprint: is not the hash of the identity"
-        if input_identity(manifest.identity) != manifest.input_identity:
+        if input_identity(identity) != manifest.input_identity:
             yield "input_identity: is not the hash of the identity"
 
 
@@ -110,8 +111,7 @@ def _blocks(manifest: Manifest) -> Iterator[str]:
         yield "identity: lacks a part"
         return
     for name, block in wanted.items():
-        found: Any = getattr(manifest, name)
-        if sha256_of(list(found) if isinstance(found, tuple) else found) != sha256_of(block):
+        if getattr(manifest, name) != block:
             yield f"{name}: differs from the identity"
     provenance = None if manifest.provenance is None else sha256_of(manifest.provenance)
     facts = {
@@ -130,14 +130,11 @@ def _blocks(manifest: Manifest) -> Iterator[str]:
 
 
 def blocks_of(identity: dict[str, Any]) -> dict[str, Any]:
-    """The blocks of a manifest that are parts of the identity."""
+    """The blocks of a manifest that tell parts of the identity by name."""
     name, vocabulary_sha256 = identity["counter"]
     version, sha256 = identity["prompts"]
     temperature, max_tokens, seed = identity["generation"]
     return {
-        "strategies": identity["strategies"],
-        "budget": identity["budget"],
-        "thresholds": identity["thresholds"],
         "counter": {
             "name": name,
             "vocabulary_sha256": vocabulary_sha256,
