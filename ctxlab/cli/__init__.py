@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ctxlab.cli.compare import compare
+from ctxlab.cli.evaluation import evaluate
 from ctxlab.cli.fetch_model import fetch_model
+from ctxlab.cli.gate import gate
 from ctxlab.cli.printing import report_error
 from ctxlab.cli.report import report
 from ctxlab.cli.runs import runs_group
@@ -29,7 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 INTERRUPTED = 130
-VERBS: dict[str, Callable[..., int]] = {"compare": compare, "report": report, "fetch-model": fetch_model}
+VERBS: dict[str, Callable[..., int]] = {
+    "compare": compare,
+    "eval": evaluate,
+    "gate": gate,
+    "report": report,
+    "fetch-model": fetch_model,
+}
 """Each verb, in the order of the help."""
 
 

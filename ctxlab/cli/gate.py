@@ -57,8 +57,8 @@ def gate(
     output: OutputOption = None,
 ) -> int:
     """Judge a report by limits, alone or against a baseline."""
-    from ctxlab.loopback_latency import client_latency
     from ctxlab.gates import judge_gates, workers_to_measure
+    from ctxlab.loopback_latency import client_latency
 
     demand_writable(output)
     chosen = _limits(limits, words)
