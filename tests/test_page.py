@@ -56,7 +56,7 @@ def test_without_a_heading_the_name_is_the_title():
     assert "<title>04_x</title>" in render_page(notebook(texts=("Text.",)), name="04_x")
 
 
-# covers GEN-055
+# covers GEN-055, EVA-113
 def test_no_script_and_no_address_is_loaded():
     page = render_page(notebook(), name="x")
     policy = re.search(r'<meta content="([^"]*)" http-equiv="Content-Security-Policy"', page)[1]
@@ -135,7 +135,7 @@ def test_a_figure_keeps_its_colours_and_is_closed():
     assert repr(shown) == "A line."
 
 
-# covers GEN-058
+# covers GEN-058, EVA-113
 def test_tables_have_headings_a_caption_and_their_own_scroll():
     import pandas as pd
 
@@ -240,7 +240,7 @@ def test_text_is_legible_in_light_and_dark_and_figures_stand_on_white(browser, h
     assert page.locator("img").first.evaluate(of, "backgroundColor") == "rgb(255, 255, 255)"
 
 
-# covers GEN-055
+# covers GEN-055, EVA-113
 @pytest.mark.slow
 @pytest.mark.browser
 def test_on_a_narrow_screen_only_tables_scroll_and_the_keyboard_reaches_them(browser, headline_page):
