@@ -30,7 +30,7 @@ from ctxlab.records import Run
 from ctxlab.retries import RetryPolicy
 from ctxlab.runner import Plan, run_rows
 from ctxlab.strategies.parse import asks_a_model, parse_strategies, with_full, with_helper
-from ctxlab.tokens import token_counter
+from ctxlab.tokens import counted_once, token_counter
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
@@ -119,7 +119,7 @@ async def arun(
     demand_generation(generation or Generation())
     base = budget or Budget()
     main = resolve_client(client, base)
-    counter = counter or token_counter(main.model if main else None)
+    counter = counted_once(counter or token_counter(main.model if main else None))
     design = Design(
         dataset=dataset if isinstance(dataset, Dataset) else load_dataset(dataset),
         strategies=with_full(chosen),

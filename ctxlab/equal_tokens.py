@@ -17,7 +17,7 @@ from ctxlab.paired import compare_strategies
 from ctxlab.schemas import schema
 from ctxlab.strategies.source import look_at
 from ctxlab.tabulate import tabulate
-from ctxlab.tokens import CountedOnce, token_counter
+from ctxlab.tokens import counted_once, token_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -110,7 +110,7 @@ def compare_at(
         cases) with its interval, mean tokens, and the paired difference from the baseline over the cases that both
         fitted. Kept and recall are null where every case was refused.
     """
-    once = CountedOnce(counter or token_counter("gpt-4o"))
+    once = counted_once(counter or token_counter("gpt-4o"))
     records: list[dict[str, Any]] = []
     for name, dataset in datasets.items():
         for target in targets:

@@ -17,7 +17,7 @@ from ctxlab.strategies.plan import Memory
 from ctxlab.strategies.source import look_at
 from ctxlab.strategies.verify import violations
 from ctxlab.tabulate import tabulate
-from ctxlab.tokens import CountedOnce, token_counter
+from ctxlab.tokens import counted_once, token_counter
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -140,7 +140,7 @@ async def areplay(
                 endpoint=asked.endpoint,
             )
             planner = replace(planner, client=caller, helper_counter=caller.counter)
-        counted, session, steps = CountedOnce(counter), Session(), []
+        counted, session, steps = counted_once(counter), Session(), []
         for index, end in enumerate(request_ends(case.messages)):
             budget = (budgets or {}).get(index, budget)
             part = replace(case, messages=case.messages[:end])

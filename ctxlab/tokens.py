@@ -163,6 +163,13 @@ def counter_named(name: str) -> Counter:
     raise InputError(f"token counter: unknown name; allowed are {allowed}")
 
 
+def counted_once(counter: Counter) -> Counter:
+    """The counter with its counts remembered, unless it counts bytes, which costs less than remembering."""
+    if isinstance(counter, CountedOnce) or bytes_per_token(counter) is not None:
+        return counter
+    return CountedOnce(counter)
+
+
 def bytes_per_token(counter: Counter) -> Fraction | None:
     """The ratio of a counter of bytes, by its name; null for every other counter."""
     match = re.fullmatch(r"utf8_(?:bytes|ratio)_([1-4](?:\.\d{3})?)", counter.name, re.ASCII)

@@ -17,7 +17,7 @@ from ctxlab.strategies.relevance import relevance
 from ctxlab.strategies.shorten import check_choice, check_target
 from ctxlab.strategies.source import EVIDENCE, Evidence, close_books, look_at
 from ctxlab.strategies.survey import Survey, Unit, survey
-from ctxlab.tokens import bytes_per_token, utf8_bytes
+from ctxlab.tokens import bytes_per_token, counted_once, utf8_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,7 +102,7 @@ class Extract(Treatment):
 
     def fit(self, case: Case, budget: Budget, counter: Counter) -> FittedContext:
         """Return the pinned messages with an extract of the rest, the source itself if it fits, or a refusal."""
-        source = look_at(case, budget, counter, evidence=self.evidence)
+        source = look_at(case, budget, counted_once(counter), evidence=self.evidence)
         limit = source.message_allowance_tokens
         if self.target_tokens is not None:
             limit = min(limit, self.target_tokens)
