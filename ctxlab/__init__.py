@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ctxlab.client import EndpointClient
     from ctxlab.comparison import acompare, arun, compare, run
     from ctxlab.dataset import Case, Dataset, Expected, Fact, Pattern, Snippet
-    from ctxlab.declarations import AttachedGates
+    from ctxlab.declarations import AttachedGates, Deployment, SystemPrompt, load_system_prompt
     from ctxlab.display import metrics_table
     from ctxlab.equal_tokens import compare_at, kept_differences_table, kept_table
     from ctxlab.errors import (
@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     )
     from ctxlab.prices import Prices, load_prices
     from ctxlab.records import Row, Run
+    from ctxlab.registry import diff_frame, runs_frame, scan_runs, set_alias, verify_run
     from ctxlab.replays import Replay, areplay, replay, replay_frame
     from ctxlab.reports import (
         EvaluationReport,
@@ -130,6 +131,7 @@ _HOMES = {
     "CtxlabError": "ctxlab.errors",
     "Dataset": "ctxlab.dataset",
     "DatasetError": "ctxlab.errors",
+    "Deployment": "ctxlab.declarations",
     "Empty": "ctxlab.strategies.full",
     "EndpointClient": "ctxlab.client",
     "EvaluationReport": "ctxlab.reports",
@@ -161,6 +163,7 @@ _HOMES = {
     "Snippet": "ctxlab.dataset",
     "StrategyError": "ctxlab.errors",
     "Summarize": "ctxlab.strategies.summarize",
+    "SystemPrompt": "ctxlab.declarations",
     "Thresholds": "ctxlab.thresholds",
     "Verdict": "ctxlab.gates",
     "Weights": "ctxlab.strategies.extract",
@@ -190,6 +193,7 @@ _HOMES = {
     "describe_kinds": "ctxlab.plots",
     "describe_recall_cost": "ctxlab.plots",
     "describe_recall_latency": "ctxlab.plots",
+    "diff_frame": "ctxlab.registry",
     "differences_table": "ctxlab.tables",
     "estimates_table": "ctxlab.budget_tables",
     "evaluate": "ctxlab.evaluators",
@@ -219,6 +223,7 @@ _HOMES = {
     "limitations": "ctxlab.sentences",
     "load_dataset": "ctxlab.loading",
     "load_prices": "ctxlab.prices",
+    "load_system_prompt": "ctxlab.declarations",
     "local_client": "ctxlab.local",
     "losses_table": "ctxlab.tables",
     "metrics_frame": "ctxlab.frames",
@@ -242,6 +247,9 @@ _HOMES = {
     "run": "ctxlab.comparison",
     "run_report": "ctxlab.reports",
     "run_samples": "ctxlab.calibration",
+    "runs_frame": "ctxlab.registry",
+    "scan_runs": "ctxlab.registry",
+    "set_alias": "ctxlab.registry",
     "show_figure": "ctxlab.showing",
     "show_run": "ctxlab.showing",
     "show_table": "ctxlab.showing",
@@ -252,6 +260,7 @@ _HOMES = {
     "times_table": "ctxlab.tables",
     "token_counter": "ctxlab.tokens",
     "transitions_frame": "ctxlab.gates",
+    "verify_run": "ctxlab.registry",
     "write_parquet": "ctxlab.frames",
     "write_report": "ctxlab.reports",
 }
@@ -267,6 +276,7 @@ __all__ = [
     "CtxlabError",
     "Dataset",
     "DatasetError",
+    "Deployment",
     "Empty",
     "EndpointClient",
     "EvaluationReport",
@@ -298,6 +308,7 @@ __all__ = [
     "Snippet",
     "StrategyError",
     "Summarize",
+    "SystemPrompt",
     "Thresholds",
     "Verdict",
     "Weights",
@@ -327,6 +338,7 @@ __all__ = [
     "describe_kinds",
     "describe_recall_cost",
     "describe_recall_latency",
+    "diff_frame",
     "differences_table",
     "estimates_table",
     "evaluate",
@@ -356,6 +368,7 @@ __all__ = [
     "limitations",
     "load_dataset",
     "load_prices",
+    "load_system_prompt",
     "local_client",
     "losses_table",
     "metrics_frame",
@@ -379,6 +392,9 @@ __all__ = [
     "run",
     "run_report",
     "run_samples",
+    "runs_frame",
+    "scan_runs",
+    "set_alias",
     "show_figure",
     "show_run",
     "show_table",
@@ -389,6 +405,7 @@ __all__ = [
     "times_table",
     "token_counter",
     "transitions_frame",
+    "verify_run",
     "write_parquet",
     "write_report",
 ]
