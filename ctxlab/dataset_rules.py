@@ -278,7 +278,8 @@ def case_breaks(case: Case) -> Iterator[RuleError]:
 
 def case_warnings(case: Case) -> Iterator[RuleError]:
     """What is allowed but odd: an unanswered call at the end, and facts that cannot be measured (DAT-042, DAT-055)."""
-    places = {fact.id: index for index, fact in enumerate(case.facts)}
     if case.messages[_ending_group(case.messages)].tool_calls:
-        yield from (found for found in pairing_breaks(case.messages) if found.rule == "unanswered_call")
-    yield from (RuleError(rule, ("facts", places[fact])) for rule, fact in fact_warnings(case))
+        yield from (one for one in pairing_breaks(case.messages) if one.rule == "unanswered_call")
+    if found := fact_warnings(case):
+        places = {fact.id: index for index, fact in enumerate(case.facts)}
+        yield from (RuleError(rule, ("facts", places[fact])) for rule, fact in found)

@@ -150,7 +150,7 @@ class Searched:
         """The same as `holds`, found without normalising anything where a literal stands as it is written."""
         written = self.written
         for literal in fact.literals:
-            if literal in written and find_literal(written, literal, match=fact.match) is not None:
+            if find_literal(written, literal, match=fact.match) is not None:
                 return True
         return self.holds(fact)
 

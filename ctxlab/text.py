@@ -125,15 +125,15 @@ _TRIED = 16  # an expression is made only where looking on one by one would take
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    if start > 0 and _joins(text[start]) and _joins(text[start - 1]):
+    if start > 0 and _joins(text[start - 1]) and _joins(text[start]):
         return False
-    return not (end < len(text) and _joins(text[end - 1]) and _joins(text[end]))
+    return not (end < len(text) and _joins(text[end]) and _joins(text[end - 1]))
 
 
 def _joins(character: str) -> bool:
-    return character in _ASCII_WORD or (
-        not character.isascii() and _WORD_CHARACTER.match(character) is not None
-    )
+    if character.isascii():
+        return character in _ASCII_WORD
+    return _WORD_CHARACTER.match(character) is not None
 
 
 @functools.lru_cache(4096)
