@@ -116,7 +116,8 @@ def _demand_same(now: Header, then: Header) -> None:
 async def keep(run: Run, place: Place, design: Design) -> Run:
     """Write frames, reports and manifest of a run into its directory, if it has one; move a finished run into place.
 
-    If that fails, the run is registered as failed with what exists (EXP-022), and the error goes on.
+    If that fails, the run is registered as failed with what exists (EXP-022), or left for a resume if it was
+    interrupted, and the error goes on.
     """
     directory = place.directory
     if directory is None or place.journal is None:
@@ -125,7 +126,10 @@ async def keep(run: Run, place: Place, design: Design) -> Run:
     try:
         _write(run, directory.path, design)
     except Exception as error:
-        _register_failed(directory, design, error, run=run)
+        if run.incomplete:
+            directory.leave()
+        else:
+            _register_failed(directory, design, error, run=run)
         raise
     if run.incomplete:
         directory.leave()
