@@ -14,6 +14,7 @@ import pytest
 from ctxlab import experiments
 from ctxlab.budget import Budget
 from ctxlab.calls import Generation
+from ctxlab.client import EndpointClient
 from ctxlab.comparison import arun, run
 from ctxlab.declarations import AttachedGates, Deployment, SystemPrompt
 from ctxlab.design import Design
@@ -164,6 +165,8 @@ CHANGES = {
     "deployment's image": {"deployment": Deployment(runtime="docker", image="i:1")},
     "provenance": {"provenance": {"ticket": 1}},
     "commit": {"source": Source(commit="c" * 40)},
+    "timeout": {"client": EndpointClient(base_url="http://127.0.0.1", model="m", timeout_s=7)},
+    "calibration": {"budget": Budget(calibration_tokens=50)},
 }
 BEFORE = {
     "system prompt's name": {"system_prompt": SYSTEM},
@@ -171,9 +174,10 @@ BEFORE = {
     "system prompt's hash": {"system_prompt": SYSTEM},
     "baseline": {"attached": GATED},
     "deployment's image": {"deployment": Deployment(runtime="docker")},
+    "timeout": {"client": EndpointClient(base_url="http://127.0.0.1", model="m", timeout_s=8)},
 }
 """What a change starts from where that is not the plain design."""
-NOT_INPUT = {"attempts", "concurrency", "gates", "baseline", "deployment", "deployment's image", "commit"}
+NOT_INPUT = {"timeout", "attempts", "concurrency", "gates", "baseline", "deployment", "deployment's image", "commit"}
 
 
 # covers EXP-003, EXP-005, EXP-006
@@ -184,6 +188,23 @@ def test_each_field_of_the_identity_changes_the_fingerprint(name):
     assert experiments.fingerprint(before) != experiments.fingerprint(after)
     comparable = name in NOT_INPUT
     assert (experiments.input_identity(before) == experiments.input_identity(after)) == comparable
+
+
+LISTED = {
+    "dataset", "models", "generation", "repeats", "strategies", "budget", "thresholds", "counter", "accounting",
+    "prompts", "identifier_rules", "cue_lists", "evaluators", "client", "attempts", "concurrency", "timeout_s",
+    "system_prompt", "baseline", "gates", "commit", "deployment", "provenance",
+}  # fmt: skip
+"""The parts of EXP-003 by name; calibration and reserves are in the budget, seeds in the generation settings."""
+
+
+# covers EXP-003, EXP-006
+@pytest.mark.parametrize("name", sorted(LISTED))
+def test_the_fingerprint_speaks_of_every_listed_part(name):
+    identity = design().identity()
+    assert set(identity) >= LISTED
+    other = {**identity, name: "another"}
+    assert experiments.fingerprint(other) != experiments.fingerprint(identity)
 
 
 # covers EXP-004, EXP-006
