@@ -8,7 +8,7 @@ from ctxlab.display import UNKNOWN
 from ctxlab.errors import ERROR_MESSAGES
 from ctxlab.frames import joined
 from ctxlab.gates.transitions import transitions
-from ctxlab.metrics import kind_metrics, metrics, overall
+from ctxlab.metrics import Metrics, is_offline, kind_metrics, metrics, metrics_of
 from ctxlab.paired import compare_strategies
 from ctxlab.records import FATES
 from ctxlab.sentences import limitations
@@ -16,9 +16,9 @@ from ctxlab.tables import provenance_table
 from ctxlab.text import escaped, preview
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from ctxlab.metrics import By, Metrics
+    from ctxlab.metrics import By
     from ctxlab.paired import Comparison
     from ctxlab.records import GateResult, Row, Run
 
@@ -26,19 +26,24 @@ NONE = "None."
 ALL = "(all)"
 """Stands in place of a strategy for all rows together."""
 
+NO_INTERVAL = 1
+"""Resamples where no interval is told; each costs a draw of all cases."""
+
 Table = list[dict[str, str]]
+Groups = list[tuple[str, Metrics]]
 
 
 def report_markdown(run: Run, *, baseline: Run | None = None) -> str:
     """The report of a run as Markdown; with a baseline, the cases that changed since stand at its end."""
+    groups = _groups(run)
     parts = [f"# Evaluation of {escaped(run.dataset.path.rpartition('/')[2])}"]
     for heading, blocks in (
         ("Run configuration", [_table(_configuration(run)), *_limits(run)]),
-        ("Aggregate quality", [_table(_quality(run))]),
-        ("Recall by strategy and kind", _recall(run)),
+        ("Aggregate quality", [_table(_quality(groups))]),
+        ("Recall by strategy and kind", _recall(run, groups)),
         ("Paired differences", [_table(_differences(run))]),
-        ("Latency", [_table(_latency(run))]),
-        ("Token usage and cost", [_table(_usage(run))]),
+        ("Latency", [_table(_latency(run, groups))]),
+        ("Token usage and cost", [_table(_usage(run, groups))]),
         ("Failed cases", [_table([_failed(run, row) for row in run.rows if _has_failed(row)])]),
         ("Refused cases", [_table([_refused(row) for row in run.rows if row.status == "refused"])]),
         ("Error cases", [_table([_in_error(row) for row in run.rows if row.status == "error"])]),
@@ -88,15 +93,15 @@ def _limits(run: Run) -> list[str]:
     return ["What these numbers do not show:", "\n".join(f"- {escaped(text)}" for text in limitations(run))]
 
 
-def _groups(run: Run, by: Sequence[By] = ()) -> Iterable[tuple[str, Metrics]]:
+def _groups(run: Run, by: Sequence[By] = ()) -> Groups:
     """Metrics per strategy, and without `by` those of all rows when there are several strategies."""
-    for group in metrics(run, by):
-        yield escaped(group.strategy or ALL), group
+    found = [(escaped(group.strategy or ALL), group) for group in metrics(run, by, resamples=NO_INTERVAL)]
     if not by and len(run.strategies) > 1:
-        yield ALL, overall(run)
+        found.append((ALL, metrics_of(run.rows, offline=is_offline(run), resamples=NO_INTERVAL)))
+    return found
 
 
-def _quality(run: Run) -> Table:
+def _quality(groups: Groups) -> Table:
     return [
         {
             "strategy": name,
@@ -112,11 +117,11 @@ def _quality(run: Run) -> Table:
             "error rate": percent(group.error_rate),
             "refused rate": percent(group.refused_rate),
         }
-        for name, group in _groups(run)
+        for name, group in groups
     ]
 
 
-def _recall(run: Run) -> list[str]:
+def _recall(run: Run, groups: Groups) -> list[str]:
     """Recall and fates side by side (EVA-024), then per kind, category and language (EVA-029)."""
     if not any(row.facts for row in run.rows):
         return []
@@ -132,7 +137,7 @@ def _recall(run: Run) -> list[str]:
             "invented in answers": number(group.invented_identifiers),
             "invented in contexts": number(group.context_invented_identifiers),
         }
-        for name, group in _groups(run)
+        for name, group in groups
     ]
     kinds = [
         {
@@ -193,7 +198,7 @@ def _difference(one: Comparison) -> dict[str, str]:
     }
 
 
-def _latency(run: Run) -> Table:
+def _latency(run: Run, groups: Groups) -> Table:
     streamed = any(call.ttft_s is not None for row in run.rows for call in row.calls)
     mode = "" if streamed else " (buffered mode)"
     return [
@@ -205,11 +210,11 @@ def _latency(run: Run) -> Table:
             "TTFT p50 s": seconds(group.ttft_p50_s) + mode,
             "TTFT p95 s": seconds(group.ttft_p95_s) + mode,
         }
-        for name, group in _groups(run)
+        for name, group in groups
     ]
 
 
-def _usage(run: Run) -> Table:
+def _usage(run: Run, groups: Groups) -> Table:
     currency = f" {run.prices.currency}" if run.prices else ""
     return [
         {
@@ -230,7 +235,7 @@ def _usage(run: Run) -> Table:
             "cost, nothing cached": number(group.cost_uncached),
             "rows without cost": number(group.rows_without_cost),
         }
-        for name, group in _groups(run)
+        for name, group in groups
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +43,17 @@ def write_report(run: Run, directory: str | Path, *, source: Source | None = Non
 
 def report_bytes(report: EvaluationReport) -> bytes:
     """The file of a report, schema 1.1: UTF-8, two-space indent, sorted keys, one final newline (EVA-098)."""
-    content = asdict(report) | {"report_schema_version": "1.1"}
+    content = _fields(report) | {"report_schema_version": "1.1"}
     if content["git"] is None:
         del content["git"]
     text = json.dumps(content, default=_plain, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False)
     return f"{text}\n".encode()
 
 
-def _plain(value: Any) -> Any:
-    """What a parameter may be besides plain JSON: a mapping of its own kind."""
-    return dict(value)
+def _plain(value: Any) -> dict[str, Any]:
+    """What is no plain JSON: records of the report, and mappings of their own kind among the parameters."""
+    return _fields(value) if is_dataclass(value) else dict(value)
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    return {f.name: getattr(record, f.name) for f in fields(record)}
