@@ -165,7 +165,8 @@ class RunDirectory:
         """Move the finished run into place and let go of it; return where it is."""
         final = self.runs_dir / self.run_id
         (self.path / "lock").unlink()
-        _sync(self.path)
+        for folder in (*(path for path in self.path.iterdir() if path.is_dir()), self.path):
+            _sync(folder)
         os.rename(self.path, final)
         _sync(self.runs_dir)
         os.close(self.lock)

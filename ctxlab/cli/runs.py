@@ -9,6 +9,7 @@ import typer
 
 from ctxlab.cli.options import Format, FormatOption, OutputOption, RunsDirOption
 from ctxlab.cli.printing import demand_writable, emit, emit_frame, report_line, warn
+from ctxlab.errors import NotFoundError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,12 +64,18 @@ def show(
     output: OutputOption = None,
 ) -> int:
     """Show what a run was, how it ended, and its metrics per strategy."""
+    from ctxlab.experiments import STAGING
     from ctxlab.registry import read_manifest, resolve
+    from ctxlab.registry.artifacts import MANIFEST
     from ctxlab.registry.rebuilding import read_frame
     from ctxlab.registry.showing import summary_lines
 
     demand_writable(output)
     directory = resolve(runs_dir, run, staged=True)
+    if directory.parent.name == STAGING and not (directory / MANIFEST).exists():
+        raise NotFoundError(
+            f"run {directory.name}: has no manifest yet; it is at work, or go on with --resume"
+        )
     manifest = read_manifest(directory)
     if format_ == "table":
         emit("\n".join(summary_lines(manifest)) + "\n", output)

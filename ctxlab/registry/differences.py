@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ctxlab.messages import canonical_json
 from ctxlab.metrics import Metrics, metrics
 from ctxlab.registry.manifest import as_plain, read_manifest
-from ctxlab.registry.rebuilding import rebuilt_run
+from ctxlab.registry.rebuilding import is_rebuildable, rebuilt_run
 from ctxlab.schemas import SCHEMAS
 from ctxlab.statistics import exact
 from ctxlab.tabulate import tabulate
@@ -30,9 +30,15 @@ CATEGORIES: tuple[Category, ...] = ("input", "source", "environment", "quality",
 NO_STRATEGY = "*"
 INPUT = (
     "verb", "input_identity", "fingerprint", "dataset", "strategies", "budget", "thresholds", "counter", "prompts",
-    "models", "generation", "client", "evaluation", "gates", "deployment", "provenance", "prices",
+    "models", "generation", "client", "evaluation", "gates", "deployment", "provenance", "prices", "identity",
 )  # fmt: skip
 """Blocks of the manifest that say what was run."""
+TOLD = frozenset({
+    "dataset", "models", "generation", "repeats", "counter", "accounting", "prompts", "evaluators",
+    "identifier_rules", "cue_lists", "segment_rules", "client", "attempts", "concurrency", "timeout_s",
+    "system_prompt", "baseline", "gates", "deployment", "provenance", "commit",
+})  # fmt: skip
+"""Parts of the identity that a block tells too."""
 PERFORMANCE = (
     "sent_tokens", "calls", "prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "cached_tokens",
     "cost", "cost_uncached", "duration_mean_s", "duration_p50_s", "duration_p95_s", "ttft_p50_s", "ttft_p95_s",
@@ -81,7 +87,7 @@ class _Side:
     def __init__(self, directory: Path) -> None:
         self.manifest = read_manifest(directory)
         self.run: Run | None = None
-        if any(artifact.path == "frames/results.parquet" for artifact in self.manifest.artifacts):
+        if is_rebuildable(self.manifest):
             self.run = rebuilt_run(directory, self.manifest)
         groups = metrics(self.run, resamples=1) if self.run else ()  # intervals are not compared
         self.metrics = {group.strategy or "": group for group in groups}
@@ -94,7 +100,9 @@ def _flat(manifest: Manifest) -> dict[str, Any]:
     while waiting:
         before, block = waiting.pop()
         for name, value in block.items():
-            if isinstance(value, dict) and value and name != "identity":
+            if name in TOLD and before == "identity.":
+                continue
+            if isinstance(value, dict) and value:
                 waiting.append((f"{before}{name}.", value))
             else:
                 found[f"{before}{name}"] = value

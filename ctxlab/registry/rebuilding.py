@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ctxlab.registry.manifest import Manifest
 
+NEEDED = ("results", "facts", "fits", "calls")
 Key = tuple[str, str, int]
 Records = dict[Key, list[dict[str, Any]]]
 _STUB = Message(role="user", content="")
@@ -49,6 +50,12 @@ def read_frame(directory: Path, name: str) -> pd.DataFrame:
         raise IntegrityError(f"{shown(path)}: cannot be read as a frame") from None
 
 
+def is_rebuildable(manifest: Manifest) -> bool:
+    """Whether a run kept the frames that its record is made from; one that failed inside may not have."""
+    kept = {artifact.path for artifact in manifest.artifacts}
+    return all(f"frames/{name}.parquet" in kept for name in NEEDED)
+
+
 def rebuilt_run(directory: Path, manifest: Manifest) -> Run:
     """The run of a directory, from its frames `results`, `facts`, `fits` and `calls`.
 
@@ -56,7 +63,7 @@ def rebuilt_run(directory: Path, manifest: Manifest) -> Run:
         IntegrityError: a frame is missing or does not go with the others.
     """
     results = read_frame(directory, "results")
-    facts, fits, calls = (records_by_row(read_frame(directory, name)) for name in ("facts", "fits", "calls"))
+    facts, fits, calls = (records_by_row(read_frame(directory, name)) for name in NEEDED[1:])
     rows, records = [], records_of(results)
     judged = judged_cases(records, facts)
     for record in records:

@@ -20,7 +20,14 @@ from ctxlab.registry.artifacts import (
     stored_files,
 )
 from ctxlab.registry.manifest import read_manifest
-from ctxlab.registry.rebuilding import judged_cases, read_frame, rebuilt_run, records_by_row, records_of
+from ctxlab.registry.rebuilding import (
+    is_rebuildable,
+    judged_cases,
+    read_frame,
+    rebuilt_run,
+    records_by_row,
+    records_of,
+)
 from ctxlab.registry.registration import aggregates_of
 
 if TYPE_CHECKING:
@@ -107,7 +114,7 @@ def _inputs(directory: Path, manifest: Manifest) -> Iterator[str]:
 
 def _frames(directory: Path, manifest: Manifest) -> Iterator[str]:
     kept = {Path(artifact.path).stem for artifact in manifest.of_kind("frame")}
-    if "results" not in kept:
+    if not is_rebuildable(manifest):
         return
     run = rebuilt_run(directory, manifest)
     if [asdict(one) for one in aggregates_of(run)] != [asdict(one) for one in manifest.aggregates]:
@@ -158,8 +165,10 @@ def _report(directory: Path, manifest: Manifest) -> Iterator[str]:
     for artifact in manifest.of_kind("report_json"):
         report = read_report(directory / artifact.path)
         demand_recomputed(report, artifact.path)
-        run = rebuilt_run(directory, manifest)
         if (report.run_id, report.dataset_content_hash) != (manifest.run_id, manifest.dataset.sha256):
             yield f"{artifact.path}: is that of another run or dataset"
+        if not is_rebuildable(manifest):
+            continue
+        run = rebuilt_run(directory, manifest)
         if report.aggregate != aggregate_of(run) or (report.by_strategy or {}) != aggregates_by_strategy(run):
             yield f"{artifact.path}: aggregate: differs from that recomputed from the frames"

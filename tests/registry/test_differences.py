@@ -68,6 +68,17 @@ def test_quality_holds_the_transitions_of_the_same_dataset(two):
 
 
 # covers EXP-047
+def test_guidance_and_tools_are_inputs_too(two, tmp_path):
+    other = run(
+        dataset(), "full", client="stand-in:extractive", guidance="Be brief.", runs_dir=tmp_path, progress=False
+    )  # fmt: skip
+    frame = diff_frame(two[0], other.directory)
+    assert not cell(frame, "identity.guidance")[3]
+    assert cell(frame, "identity.tools")[3]
+    assert frame[frame["field"] == "identity.repeats"].empty
+
+
+# covers EXP-047
 def test_repeats_are_an_input(two):
     frame = diff_frame(two[0], two[2])
     assert cell(frame, "generation.repeats") == ("1", "2", 1.0, False)

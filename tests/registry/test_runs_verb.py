@@ -57,6 +57,15 @@ def test_show_prints_summary_and_metrics_per_strategy(place):
     assert (metrics["frame"], [row["passed"] for row in metrics["rows"]]) == ("metrics", [2, 2])
 
 
+# covers EXP-041, EXP-045
+def test_show_of_a_run_that_has_no_manifest_yet_says_so(place):
+    folder, _ = place
+    (folder / "runs" / ".staging" / RUN_ID).mkdir(parents=True)
+    done = ctxlab("runs", "show", RUN_ID, cwd=folder)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert done.stderr.startswith(f"error: run {RUN_ID}: has no manifest yet")
+
+
 # covers EXP-046, GEN-040
 def test_verify_finds_a_flipped_byte(place):
     folder, run_id = place

@@ -11,12 +11,12 @@ from ctxlab.client import EndpointClient
 from ctxlab.comparison import run
 from ctxlab.errors import IntegrityError
 from ctxlab.prices import ModelPrices, Prices
-from ctxlab.registry import read_manifest, verify_run
+from ctxlab.registry import read_manifest, register, verify_run
 from ctxlab.registry.artifacts import read_index, write_index
 from ctxlab.registry.manifest import write_manifest
 from tests.factories import make_case, make_dataset, make_fact, user
 from tests.loopback import Answer, completion, loopback
-from tests.registry.building import SUMMARIES, dataset, reseal
+from tests.registry.building import RUN_ID, SUMMARIES, dataset, design, reseal
 
 
 # covers EXP-046
@@ -213,6 +213,14 @@ def test_a_run_that_sent_nothing_is_sound(tmp_path):
     made = run(dataset(), "full,empty", client=None, runs_dir=tmp_path, progress=False)
     assert {row.status for row in made.rows} == {"fitted"}
     assert verify_run(made.directory) == ()
+
+
+# covers EXP-022, EXP-046
+def test_a_run_that_failed_while_its_frames_were_written_is_sound_in_what_it_has(tmp_path):
+    (tmp_path / RUN_ID / "frames").mkdir(parents=True)
+    (tmp_path / RUN_ID / "frames" / "results.parquet").write_text("x")
+    register(design(), tmp_path / RUN_ID, failure="internal failure (OSError)")
+    assert verify_run(tmp_path / RUN_ID) == ()
 
 
 PRICES = Prices(currency="USD", models={"m": ModelPrices(input="1", cached_input="0.5", output="2")})
