@@ -305,21 +305,35 @@ def test_no_text_of_an_exception_is_in_any_file(tmp_path, capsys):
     assert NEVER["exception"] not in repr(run) + "".join(capsys.readouterr())
 
 
-# covers EVA-121, GEN-033, GEN-035
-def test_the_installed_command_writes_and_prints_no_marker(tmp_path):
-    (tmp_path / "cases.jsonl").write_bytes(dataset_bytes(DATASET.cases))
-    (tmp_path / "runs").mkdir()
+def command(verb, folder, *arguments, base_url):
+    """The installed command with the key in its environment, run in a folder with dataset and system prompt."""
+    (folder / "cases.jsonl").write_bytes(dataset_bytes(DATASET.cases))
+    (folder / "prompt.txt").write_text(f"You keep {NEVER['system']}.")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CTXLAB_")}
+    return subprocess.run(
+        [COMMAND, verb, "--dataset", "cases.jsonl", "--client", "endpoint", "--base-url", base_url, "--model", "m",
+         "--runs-dir", "runs", "--format", "csv", "--output", "out.csv", *arguments],
+        cwd=folder, env={**environment, "CTXLAB_API_KEY": NEVER["key"]},
+        capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+
+
+# covers EVA-121, GEN-033, GEN-035
+@pytest.mark.parametrize(
+    ("verb", "arguments"),
+    [
+        ("compare", ["--strategies", "full,shorten:target_tokens=400,summarize"]),
+        (
+            "eval",
+            ["--system-prompt", "prompt.txt", "--system-prompt-name", "p", "--system-prompt-version", "1"],
+        ),
+    ],
+)
+def test_the_installed_command_writes_and_prints_no_marker(tmp_path, verb, arguments):
     with loopback(answered) as server:
-        done = subprocess.run(
-            [COMMAND, "compare", "--dataset", "cases.jsonl", "--client", "endpoint", "--base-url", server.base_url,
-             "--model", "m", "--strategies", "full,shorten:target_tokens=400,summarize", "--output", "runs/out.csv",
-             "--format", "csv"],
-            cwd=tmp_path, env={**environment, "CTXLAB_API_KEY": NEVER["key"]},
-            capture_output=True, text=True, timeout=100, check=False,
-        )  # fmt: skip
+        done = command(verb, tmp_path, *arguments, base_url=server.base_url)
     assert done.returncode == 3  # some rows ended in an error, as they should
+    assert len(files(tmp_path / "runs")) > 8
     assert found_in(tmp_path / "runs", NEVER) == set()
-    assert (tmp_path / "runs" / "out.csv").exists()
-    shown = done.stdout + done.stderr
+    shown = (tmp_path / "out.csv").read_text() + done.stdout + done.stderr
     assert [where for where, marker in {**NEVER, **JOURNAL_ONLY}.items() if marker in shown] == []
