@@ -65,7 +65,15 @@ if TYPE_CHECKING:
         results_frame,
         write_parquet,
     )
-    from ctxlab.gates import GateLimits, Verdict, gates_frame, judge_gates, transitions_frame
+    from ctxlab.gates import (
+        GateLimits,
+        Verdict,
+        gates_frame,
+        gates_table,
+        judge_gates,
+        transitions_frame,
+        transitions_table,
+    )
     from ctxlab.generations import by_generation, calls_table
     from ctxlab.importers import import_dataset
     from ctxlab.loading import load_dataset
@@ -210,6 +218,7 @@ _HOMES = {
     "frame_samples": "ctxlab.calibration",
     "frontier": "ctxlab.sentences",
     "gates_frame": "ctxlab.gates",
+    "gates_table": "ctxlab.gates",
     "import_dataset": "ctxlab.importers",
     "inventions": "ctxlab.sentences",
     "judge_answers": "ctxlab.answers",
@@ -260,6 +269,7 @@ _HOMES = {
     "times_table": "ctxlab.tables",
     "token_counter": "ctxlab.tokens",
     "transitions_frame": "ctxlab.gates",
+    "transitions_table": "ctxlab.gates",
     "verify_run": "ctxlab.registry",
     "write_parquet": "ctxlab.frames",
     "write_report": "ctxlab.reports",
@@ -355,6 +365,7 @@ __all__ = [
     "frame_samples",
     "frontier",
     "gates_frame",
+    "gates_table",
     "import_dataset",
     "inventions",
     "judge_answers",
@@ -405,6 +416,7 @@ __all__ = [
     "times_table",
     "token_counter",
     "transitions_frame",
+    "transitions_table",
     "verify_run",
     "write_parquet",
     "write_report",

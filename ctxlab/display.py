@@ -27,6 +27,7 @@ METRIC_COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("rows", "rows", "count"),
     ("refused", "refused", "count"),
     ("errors", "errors", "count"),
+    ("pass_rate", "pass rate", "share"),
     ("context_recall_pooled", "context recall", "share"),
     ("answer_recall_pooled", "answer recall", "share"),
     ("retained", "retained", "count"),
@@ -41,7 +42,9 @@ METRIC_COLUMNS: tuple[tuple[str, str, str], ...] = (
 )
 """Field of `Metrics`, heading, and how its values are shown."""
 OF_ANSWERS = frozenset({"retained", "reversed"})
-"""Counts that say nothing where nothing was asked."""
+"""Counts that say nothing where nothing was asked, or where there are no facts."""
+ALWAYS = frozenset({"non_empty", "facts"})
+"""Evaluators that a case is judged by without an expectation; recall tells more than their pass rate."""
 
 
 def metrics_table(run: Run) -> pd.DataFrame:
@@ -54,15 +57,22 @@ def metrics_table(run: Run) -> pd.DataFrame:
     import pandas as pd
 
     groups = metrics(run)
-    unasked = OF_ANSWERS if is_offline(run) else frozenset()
+    silent = _silent(run)
     columns = {
         heading: [shown(getattr(group, name), kind) for group in groups]
         for name, heading, kind in METRIC_COLUMNS
-        if name not in unasked and any(getattr(group, name) is not None for group in groups)
+        if name not in silent and any(getattr(group, name) is not None for group in groups)
     }
     table = pd.DataFrame(columns, dtype="string")
     table.attrs.update(attributes(run))
     return table
+
+
+def _silent(run: Run) -> frozenset[str]:
+    """Metrics that would only repeat that a run has no answers, no facts or no expectations."""
+    judged = {one.name for row in run.rows for one in row.evaluations}
+    silent = frozenset() if judged - ALWAYS else frozenset({"pass_rate"})
+    return silent | OF_ANSWERS if is_offline(run) or not any(row.facts for row in run.rows) else silent
 
 
 def shown(value: Any, kind: str) -> str:

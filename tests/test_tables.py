@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ctxlab.comparison import run
+from ctxlab.dataset import Expected
 from ctxlab.tables import (
     MOST_ROWS,
     answers_table,
@@ -13,6 +15,7 @@ from ctxlab.tables import (
     fates_table,
     kinds_table,
     losses_table,
+    metrics_table,
     provenance_table,
     times_table,
 )
@@ -23,6 +26,7 @@ from tests.factories import (
     judged,
     make_call,
     make_case,
+    make_dataset,
     make_fact,
     make_helper,
     make_row,
@@ -251,4 +255,29 @@ def test_provenance_tells_client_budget_and_changed_thresholds():
             "client: threads": "2",
         }
         == told
+    )
+
+
+def headings(**options):
+    done = run(
+        options.pop("cases"),
+        "full",
+        client=options.pop("client", "stand-in:echo"),
+        runs_dir=None,
+        progress=False,
+    )
+    return set(metrics_table(done).columns)
+
+
+def test_the_metrics_say_pass_rate_of_cases_with_expectations_and_fates_of_cases_with_facts():
+    asked = (user("The code is ALPHA-1."), user("Which code is it?"))
+    facts = make_dataset(make_case(messages=asked, facts=(make_fact("f", "ALPHA-1"),)))
+    expected = make_dataset(make_case(messages=asked, expected=Expected(contains_all=("ALPHA-1",))))
+    of_facts, of_expectations = headings(cases=facts), headings(cases=expected)
+    assert {"answer recall", "retained", "reversed"} <= of_facts
+    assert "pass rate" not in of_facts
+    assert "pass rate" in of_expectations
+    assert of_expectations.isdisjoint({"answer recall", "retained", "reversed"})
+    assert headings(cases=facts, client=None).isdisjoint(
+        {"pass rate", "retained", "reversed", "answer recall"}
     )

@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from ctxlab.gates.judging import Verdict, judge_gates, not_evaluated, workers_to_measure
 from ctxlab.gates.limits import GATES, GateLimits
-from ctxlab.gates.showing import gates_frame, results_text, verdict_junit, verdict_markdown, verdict_text
+from ctxlab.gates.showing import (
+    gates_frame,
+    gates_table,
+    results_text,
+    transitions_table,
+    verdict_junit,
+    verdict_markdown,
+    verdict_text,
+)
 from ctxlab.gates.transitions import Transition, transitions, transitions_frame
 
 __all__ = [
@@ -18,11 +26,13 @@ __all__ = [
     "Transition",
     "Verdict",
     "gates_frame",
+    "gates_table",
     "judge_gates",
     "not_evaluated",
     "results_text",
     "transitions",
     "transitions_frame",
+    "transitions_table",
     "verdict_junit",
     "verdict_markdown",
     "verdict_text",

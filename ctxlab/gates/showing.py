@@ -94,6 +94,36 @@ def verdict_junit(verdict: Verdict) -> str:
     return Xml.tostring(suites, encoding="unicode", xml_declaration=False) + "\n"
 
 
+def gates_table(verdict: Verdict) -> pd.DataFrame:
+    """The gates for readers: one row each, with its explanation."""
+    rows = [{**_cells(one), "explanation": preview(one.explanation)} for one in verdict.results]
+    return _strings(verdict, rows)
+
+
+def transitions_table(verdict: Verdict) -> pd.DataFrame:
+    """The cases of both runs for readers: what became of each, and whether its answer is another one."""
+    rows = [
+        {
+            "case": preview(one.case_id),
+            "strategy": preview(one.strategy),
+            "passed before": _number(one.baseline_share),
+            "passed now": _number(one.current_share),
+            "transition": one.transition.replace("_", " "),
+            "another answer": "yes" if one.answers_differ else "no",
+        }
+        for one in verdict.changes
+    ]
+    return _strings(verdict, rows)
+
+
+def _strings(verdict: Verdict, rows: list[dict[str, str]]) -> pd.DataFrame:
+    import pandas as pd
+
+    table = pd.DataFrame(rows, dtype="string")
+    table.attrs.update(run_id=verdict.run_id, fingerprint=verdict.fingerprint, counter=verdict.counter)
+    return table
+
+
 def overall_text(results: Sequence[GateResult]) -> str:
     """The overall verdict in a few words."""
     states = Counter(one.state for one in results)
