@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from ctxlab.cli import main
 from tests.registry.building import RUN_ID, sparse
-from tests.test_cli import ctxlab
+from tests.test_cli import CONTINUATION, ctxlab
 
 OTHER = "20260102T030406123456Z-0123456789ab-01234567"
 
@@ -19,16 +20,17 @@ def place(directory):
 
 
 # covers EXP-043, EXP-044, GEN-034
-def test_list_prints_runs_as_table_json_and_csv(place, kept):
+def test_list_prints_runs_as_table_json_and_csv(place, capsys):
     folder, run_id = place
     table = ctxlab("runs", "list", cwd=folder)
     assert (table.returncode, table.stderr) == (0, "")
     assert table.stdout.splitlines()[1].split()[:4] == [run_id, "completed", "not_evaluated", "compare"]
-    content = json.loads(
-        ctxlab("runs", "list", "--format", "json", "--status", "completed", cwd=folder).stdout
-    )
+    runs = ("--runs-dir", str(folder / "runs"))
+    assert main(["runs", "list", "--format", "json", "--status", "completed", *runs]) == 0
+    content = json.loads(capsys.readouterr().out)
     assert (content["frame"], [row["run_id"] for row in content["rows"]]) == ("runs", [run_id])
-    rows = csv.DictReader(io.StringIO(ctxlab("runs", "list", "--format", "csv", cwd=folder).stdout))
+    assert main(["runs", "list", "--format", "csv", *runs]) == 0
+    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
     assert [(row["run_id"], row["damaged"]) for row in rows] == [(run_id, "False")]
 
 
@@ -81,25 +83,36 @@ def test_verify_finds_a_flipped_byte(place):
 
 
 # covers EXP-047
-def test_diff_of_different_runs_exits_with_0_in_every_format(place):
+def test_diff_of_different_runs_exits_with_0_in_every_format(place, capsys):
     folder, run_id = place
     cases = folder / "cases.jsonl"
     cases.write_text('{"schema_version": "1.1", "id": "a", "category": "c", "messages": '
                      '[{"role": "user", "content": "Which?"}], "expected": {"contains_all": ["X"]}}\n')  # fmt: skip
-    done = ctxlab(
-        "compare", "--dataset", cases, "--client", "stand-in:echo", "--strategies", "full", cwd=folder
+    runs = ("--runs-dir", str(folder / "runs"))
+    asked = (
+        "compare",
+        "--dataset",
+        str(cases),
+        "--client",
+        "stand-in:echo",
+        "--strategies",
+        "full",
+        "--quiet",
     )
-    assert done.returncode == 0
+    assert main([*asked, *runs]) == 0
     other = next(p.name for p in (folder / "runs").iterdir() if p.name not in (run_id, ".staging"))
-    shown = {
-        name: ctxlab("runs", "diff", run_id, other, "--format", name, cwd=folder)
-        for name in ("table", "json", "csv", "markdown")
-    }
-    assert {done.returncode for done in shown.values()} == {0}
-    assert json.loads(shown["json"].stdout)["frame"] == "diff"
-    assert shown["csv"].stdout.startswith("category,field,strategy,left,right,difference,equal\n")
-    assert shown["markdown"].stdout.startswith("# Two runs side by side\n")
-    assert "no: another dataset" in shown["json"].stdout
+    capsys.readouterr()
+    shown = {}
+    for name in ("table", "json", "csv"):
+        assert main(["runs", "diff", run_id, other, "--format", name, *runs]) == 0
+        shown[name] = capsys.readouterr().out
+    assert shown["table"].startswith("category")
+    assert json.loads(shown["json"])["frame"] == "diff"
+    assert "no: another dataset" in shown["json"]
+    assert shown["csv"].startswith("category,field,strategy,left,right,difference,equal\n")
+    done = ctxlab("runs", "diff", run_id, other, "--format", "markdown", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("# Two runs side by side\n")
 
 
 # covers EXP-049
@@ -128,19 +141,32 @@ def test_an_alias_is_set_by_hand_and_shown_with_its_log(place, kept):
         (("alias", "show", "nobody"), 5, "error: alias nobody"),
         (("list", "--status", "done"), 2, "error: --status: allowed is"),
         (("list", "--output", "none/OUT"), 2, "error: --output: the folder does not exist"),
-        (("list", "--runs-dir", "file"), 2, "error: --runs-dir: cannot be read"),
         ((), 2, "error: Missing command."),
     ],
-    ids=range(13),
+    ids=range(12),
 )
-def test_malformed_names_exit_with_2_and_unknown_ones_with_5(tmp_path, arguments, code, message):
+def test_malformed_names_exit_with_2_and_unknown_ones_with_5(tmp_path, capsys, arguments, code, message):
     (tmp_path / "runs").mkdir()
-    (tmp_path / "file").touch()
-    done = ctxlab("runs", *arguments, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (code, "")
-    (line,) = done.stderr.splitlines()
+    place = ("--runs-dir", str(tmp_path / "runs")) if arguments else ()
+    assert main(["runs", *arguments, *place]) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    (line,) = said.err.splitlines()
     assert line.startswith(message)
     assert list((tmp_path / "runs").iterdir()) == []
+
+
+# covers EXP-050, GEN-040
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (OTHER, 5, f"error: run {OTHER}: not found in the runs directory\n"),
+        ("No Body", 2, "error: run: expected a run id, or an alias of lower case letters, digits, '.', '_' and '-'\n"),
+    ],
+)  # fmt: skip
+def test_the_installed_command_says_which_run_is_not_there(tmp_path, words, code, message):
+    done = ctxlab("runs", "verify", words, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", message)
 
 
 # covers EXP-042, GEN-040
@@ -171,11 +197,21 @@ def test_a_manifest_with_a_path_that_leaves_the_run_and_a_linked_run_exit_with_4
     ],
     ids=range(4),
 )
-def test_bad_declarations_exit_with_2_before_anything_is_run(tmp_path, arguments, message):
-    from tests.test_cli import compare
-
+def test_bad_declarations_exit_with_2_before_anything_is_run(tmp_path, capsys, arguments, message):
     (tmp_path / "p.txt").write_text("x")
-    done = compare(tmp_path, "--strategies", "full", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(message)
+    given = [str(tmp_path / word) if word.endswith((".txt", ".json")) else word for word in arguments]
+    words = [
+        "compare",
+        "--dataset",
+        CONTINUATION,
+        "--client",
+        "stand-in:echo",
+        "--strategies",
+        "full",
+        "--quiet",
+    ]
+    assert main([*words, "--runs-dir", str(tmp_path / "runs"), *given]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(message)
     assert not (tmp_path / "runs").exists()
