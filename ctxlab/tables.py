@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ctxlab import measures
+from ctxlab.budget import MAXIMUM_TOKENS
 from ctxlab.display import NOTHING, UNKNOWN, as_strings, metrics_table, shown
 from ctxlab.experiments import versions
 from ctxlab.frames import attributes, comparisons_frame, results_frame
@@ -282,7 +283,7 @@ def _settings(run: Run) -> dict[str, object]:
     return {
         "strategies": ", ".join(run.strategies),
         "repeats": run.repeats,
-        **{name.replace("_", " "): value for name, value in (identity.get("budget") or {}).items()},
+        **{name.replace("_", " "): _size(value) for name, value in (identity.get("budget") or {}).items()},
         "thresholds": _changed(identity.get("thresholds") or {}),
         "temperature": "as the case or the client sets it" if temperature is None else temperature,
         "max tokens": "as the case or the client sets it" if max_tokens is None else max_tokens,
@@ -291,6 +292,11 @@ def _settings(run: Run) -> dict[str, object]:
         "attempts per call": identity.get("attempts"),
         "versions of prompts, evaluators": f"{prompts[0]}, {evaluators}",
     }
+
+
+def _size(tokens: int) -> object:
+    """A size of the budget; a window as large as can be is that of `eval`, which has no allowance gate."""
+    return "no limit" if tokens == MAXIMUM_TOKENS else tokens
 
 
 def _changed(thresholds: Mapping[str, Any]) -> str:

@@ -259,7 +259,7 @@ def only_run(folder):
     return path
 
 
-# covers GEN-003, GEN-009, GEN-034, EVA-070, EVA-074, EVA-091, EXP-002
+# covers GEN-003, GEN-009, GEN-034, EXP-046, EVA-070, EVA-074, EVA-091, EXP-002
 def test_eval_writes_reports_that_gate_takes_by_run_id(tmp_path):
     with loopback(Answer(body=completion("yes"))) as server:
         done = evaluate(tmp_path, server, "--format", "json")
@@ -274,6 +274,8 @@ def test_eval_writes_reports_that_gate_takes_by_run_id(tmp_path):
     report = json.loads((run / "evaluation.json").read_text())
     assert (report["dataset_path"], report["aggregate"]["pass_rate"]) == ("cases.jsonl", 0.5)
     assert report["platform"]["base_url"] == server.base_url
+    assert ctxlab("runs", "verify", run.name, cwd=tmp_path).returncode == 0
+    assert "| window tokens | no limit |" in (run / "evaluation.md").read_text()
     same = ("--baseline", run.name, "--max-pass-rate-drop", "0")
     assert gate(tmp_path, run.name, *same, "--min-pass-rate", "0.5", "--format", "junit").returncode == 0
     assert gate(tmp_path, run.name, "--min-pass-rate", "1", "--tag", "yes").returncode == 0
