@@ -72,7 +72,9 @@ def judge_gates(
         InputError: the runs cannot be compared, or the strategy, category or tag is in none of the rows.
     """
     _demand_baseline(limits, baseline)
-    notes = () if baseline is None else _notes(current, baseline, allowed=allow_different_dataset)
+    notes = _parts(current, baseline)
+    if baseline is not None:
+        notes += _notes(current, baseline, allowed=allow_different_dataset)
     now = _selected(current, category=category, tag=tag)
     then = None if baseline is None else _selected(baseline, category=category, tag=tag)
     changes = () if then is None else transitions(now, then)
@@ -171,6 +173,12 @@ def _notes(current: Run, baseline: Run, *, allowed: bool) -> tuple[str, ...]:
     notes = [f"compared although {' and '.join(differs)} are not the same"] if differs else []
     settings = [name for name, one, other in _settings(current, baseline) if one != other]
     return (*notes, *([f"the runs differ in {', '.join(settings)}"] if settings else []))
+
+
+def _parts(current: Run, baseline: Run | None) -> tuple[str, ...]:
+    """Which of the runs are parts only."""
+    named = (("current run", current), ("baseline", baseline))
+    return tuple(f"the {name} was interrupted" for name, run in named if run is not None and run.incomplete)
 
 
 def _settings(current: Run, baseline: Run) -> list[tuple[str, Any, Any]]:

@@ -207,6 +207,13 @@ def test_other_settings_are_told_and_not_judged():
     assert verdict.notes == ("the runs differ in model, counter, budget, concurrency",)
 
 
+def test_a_run_that_was_interrupted_is_called_so():
+    part, whole = rated(1, 1, incomplete=True), rated(1, 1)
+    assert judge_gates(part, GateLimits(min_pass_rate="1")).notes == ("the current run was interrupted",)
+    verdict = judge_gates(whole, GateLimits(max_pass_rate_drop="0"), baseline=part)
+    assert (verdict.passed, verdict.notes) == (True, ("the baseline was interrupted",))
+
+
 def test_a_baseline_without_the_strategy_is_refused():
     with pytest.raises(InputError, match="--baseline: has no row of the strategy"):
         judged(
