@@ -177,7 +177,16 @@ BEFORE = {
     "timeout": {"client": EndpointClient(base_url="http://127.0.0.1", model="m", timeout_s=8)},
 }
 """What a change starts from where that is not the plain design."""
-NOT_INPUT = {"timeout", "attempts", "concurrency", "gates", "baseline", "deployment", "deployment's image", "commit"}
+NOT_INPUT = {
+    "timeout",
+    "attempts",
+    "concurrency",
+    "gates",
+    "baseline",
+    "deployment",
+    "deployment's image",
+    "commit",
+}
 
 
 # covers EXP-003, EXP-005, EXP-006

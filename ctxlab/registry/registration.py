@@ -26,7 +26,7 @@ from ctxlab.registry.reproduction import reproduction_of
 from ctxlab.registry.rules import ALL_ROWS, REQUIRED_KINDS, blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from ctxlab.design import Design
@@ -58,46 +58,52 @@ def register(
     Raises:
         IntegrityError: the directory holds what no run writes.
     """
-    identity: dict[str, Any] = dict(design.identity())
-    identity["strategies"] = tuple(identity["strategies"])
     artifacts = artifacts_of(stored_files(directory))
-    status, decision, failure = _outcome(run, artifacts, failure)
-    blocks: dict[str, Any] = blocks_of(identity)
+    begun = started_at(directory.name)
     manifest = Manifest(
         run_id=directory.name,
-        fingerprint=fingerprint(identity),
-        input_identity=input_identity(identity),
-        identity={name: value for name, value in identity.items() if name not in BESIDE_IDENTITY},
-        **{name: identity[name] for name in BESIDE_IDENTITY},
-        verb=design.verb,
-        started_at=started_at(directory.name),
-        ended_at=max(datetime.now(UTC), started_at(directory.name)),
-        status=status,
-        decision=decision,
-        failure=failure,
-        source=SourceBlock(
-            commit=design.source.commit, dirty=design.source.dirty, branch=design.source.branch
-        ),
-        dataset=DatasetBlock(
-            name=PurePath(design.dataset.path).name,
-            sha256=design.dataset.sha256,
-            cases=len(design.dataset),
-        ),
-        models=_models(design, run.rows if run else ()),
-        client=_client(design, run),
+        started_at=begun,
+        ended_at=max(datetime.now(UTC), begun),
         environment=environment_here(),
         artifacts=artifacts,
         aggregates=aggregates_of(run) if run else (),
-        gates=_gates(design),
-        deployment=design.deployment,
-        reproduction=reproduction_of(design),
-        provenance=None if design.provenance is None else dict(design.provenance),
-        prices=design.prices,
-        **blocks,
+        models=_models(design, run.rows if run else ()),
+        client=_client(design, run),
+        **_outcome(run, artifacts, failure),
+        **_identity(design),
+        **_declared(design),
     )
     write_manifest(manifest, directory)
     write_index(directory)
     return manifest
+
+
+def _identity(design: Design) -> dict[str, Any]:
+    """What the fingerprint speaks of, as the manifest tells it."""
+    identity: dict[str, Any] = dict(design.identity())
+    identity["strategies"] = tuple(identity["strategies"])
+    return {
+        "fingerprint": fingerprint(identity),
+        "input_identity": input_identity(identity),
+        "identity": {name: value for name, value in identity.items() if name not in BESIDE_IDENTITY},
+        **{name: identity[name] for name in BESIDE_IDENTITY},
+        **blocks_of(identity),
+    }
+
+
+def _declared(design: Design) -> dict[str, Any]:
+    """What job it was, on what, from which checkout, and what the user says about it."""
+    dataset, source = design.dataset, design.source
+    return {
+        "verb": design.verb,
+        "dataset": DatasetBlock(name=PurePath(dataset.path).name, sha256=dataset.sha256, cases=len(dataset)),
+        "source": SourceBlock(commit=source.commit, dirty=source.dirty, branch=source.branch),
+        "gates": _gates(design),
+        "deployment": design.deployment,
+        "provenance": None if design.provenance is None else dict(design.provenance),
+        "prices": design.prices,
+        "reproduction": reproduction_of(design),
+    }
 
 
 def started_at(run_id: str) -> datetime:
@@ -105,12 +111,16 @@ def started_at(run_id: str) -> datetime:
     return datetime.strptime(run_id.partition("-")[0], "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
 
 
-def _outcome(
-    run: Run | None, artifacts: Iterable[Artifact], failure: str | None
-) -> tuple[Status, Decision, str | None]:
+def _outcome(run: Run | None, artifacts: Iterable[Artifact], failure: str | None) -> dict[str, Any]:
     """Status, decision and failure text that go together (EXP-021 to EXP-023)."""
+    status, decision, why = _ending(run, {artifact.kind for artifact in artifacts}, failure)
+    return {"status": status, "decision": decision, "failure": why}
+
+
+def _ending(
+    run: Run | None, kinds: Collection[str], failure: str | None
+) -> tuple[Status, Decision, str | None]:
     errors = errors_in_words(run.rows) if run is not None else None
-    kinds = {artifact.kind for artifact in artifacts}
     missing = next((kind for kind in REQUIRED_KINDS if kind not in kinds), None)
     if run is not None and run.incomplete and failure is None:
         return "incomplete", "not_evaluated", None
