@@ -79,7 +79,7 @@ def thresholds_from_words(pairs: Iterable[str]) -> Thresholds:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or name in found:
-            raise InputError("--set: expected NAME=VALUE, each name once")
+            raise InputError("thresholds: expected NAME=VALUE, each name once")
         found[name] = value
     return Thresholds.parse(found)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "unavailable"
 HEADING_CHARACTERS = 9
+GAP = "  "
 NOTHING = "\N{EN DASH}"
 """Stands where a value does not apply, such as the error of a row that has none."""
 
@@ -114,18 +115,37 @@ def as_strings(frame: pd.DataFrame, columns: Sequence[tuple[str, str, str]]) -> 
     return table
 
 
-def as_text(table: pd.DataFrame) -> str:
+def as_text(table: pd.DataFrame, *, most_characters: int | None = None) -> str:
     """A frame of strings as aligned lines; the first column to the left, the others to the right.
 
-    Headings of several words take several lines, so that the columns stay narrow.
+    Headings of several words take several lines, so that the columns stay narrow. A table that is wider than
+    `most_characters` is set in several, one under the other, each with the first column.
     """
+    lines, widths = _laid_out(table)
+    blocks: list[list[int]] = [[]]
+    for place in range(1, len(widths)):
+        width = sum(widths[i] + len(GAP) for i in (*blocks[-1], place)) + widths[0]
+        if blocks[-1] and most_characters is not None and width > most_characters:
+            blocks.append([])
+        blocks[-1].append(place)
+    return "\n\n".join(_block(lines, widths, [0, *block] if widths else []) for block in blocks)
+
+
+def _laid_out(table: pd.DataFrame) -> tuple[list[list[str]], list[int]]:
+    """Headings and rows as cells, and how wide each column is."""
     headings = [wrap(str(name), HEADING_CHARACTERS, break_long_words=False) for name in table.columns]
     height = max(map(len, headings), default=0)
     padded = [[""] * (height - len(heading)) + heading for heading in headings]
     lines = [list(line) for line in zip(*padded, strict=True)]
     lines += [[str(value) for value in row] for row in table.itertuples(index=False)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(headings))]
-    return "\n".join(_aligned(line, widths) for line in lines)
+    return lines, [max(len(line[i]) for line in lines) for i in range(len(headings))]
+
+
+def _block(lines: Sequence[Sequence[str]], widths: Sequence[int], places: Sequence[int]) -> str:
+    """Some columns of a table, without the lines of the heading that only the others need."""
+    cut = [[line[i] for i in places] for line in lines]
+    first = next((number for number, line in enumerate(cut) if any(line)), 0)
+    return "\n".join(_aligned(line, [widths[i] for i in places]) for line in cut[first:])
 
 
 def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
@@ -133,7 +153,7 @@ def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
         text.ljust(width) if i == 0 else text.rjust(width)
         for i, (text, width) in enumerate(zip(line, widths, strict=True))
     ]
-    return "  ".join(cells).rstrip()
+    return GAP.join(cells).rstrip()
 
 
 def as_json(frame: pd.DataFrame) -> str:

@@ -81,9 +81,12 @@ class StandIn:
 
     def __post_init__(self) -> None:
         if self.name not in STAND_INS:
-            raise InputError(f"stand-in: unknown name; allowed are {', '.join(STAND_INS)}")
+            by_name = ", ".join(name for name in STAND_INS if name != "scripted")
+            raise InputError(f"stand-in: unknown name; allowed are {by_name}, and in Python scripted")
         if (self.name == "scripted") != bool(self.replies):
-            raise InputError("stand-in: `scripted` takes at least one reply, the others take none")
+            raise InputError(
+                "stand-in: scripted takes its replies in Python, at least one; the others take none"
+            )
 
     @property
     def kind(self) -> str:

@@ -62,8 +62,11 @@ def parse_json(text: str, *, duplicate_keys: bool = False, most_digits: int = MA
         value = _decoder(duplicate_keys, most_digits).decode(text)
     except RecursionError:
         raise RuleError("too_deep", detail=_DEPTH) from None
-    except ValueError:
-        raise RuleError("lone_cr" if "\r" in _STRING.sub("", text) else "json") from None
+    except ValueError as error:
+        if "\r" in _STRING.sub("", text):
+            raise RuleError("lone_cr") from None
+        at = f"not JSON at column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise RuleError("json", detail=at) from None
     except _Suspect:
         raise _explained(text, duplicate_keys=duplicate_keys, most_digits=most_digits) from None
     if "\\u" in text and _SURROGATE_ESCAPE.search(text):

@@ -65,7 +65,7 @@ def test_thresholds_in_words_are_read_by_name():
 
 @pytest.mark.parametrize("pairs", [["max_rounds"], ["max_rounds=1", "max_rounds=2"]])
 def test_a_threshold_is_given_once_and_with_a_value(pairs):
-    with pytest.raises(InputError, match="--set: expected NAME=VALUE, each name once"):
+    with pytest.raises(InputError, match="thresholds: expected NAME=VALUE, each name once"):
         thresholds_from_words(pairs)
 
 

@@ -92,7 +92,7 @@ def test_a_comparison_without_full_gets_it_and_shortening_lies_between_full_and_
         ),
         (["--window-tokens", "many"], 2, "error: --window-tokens: expected a valid integer"),
         (["--window-tokens", "-1"], 2, "error: window_tokens: out of range"),
-        (["--set", "nonsense"], 2, "error: --set: expected NAME=VALUE"),
+        (["--set", "nonsense"], 2, "error: thresholds: expected NAME=VALUE"),
         (["--set", "nonsense=1"], 2, "error: threshold: unknown name"),
         (["--set", "ahead_trigger_share=1.5"], 2, "error: ahead_trigger_share: out of range"),
         (["--repeats", "0"], 2, "error: repeats: allowed is a whole number from 1 to 100"),

@@ -65,7 +65,7 @@ def test_another_name_is_refused_with_the_ones_there_are() -> None:
     # covers RUN-100
     with pytest.raises(InputError, match="stand-in: unknown name; allowed are echo, head, extractive"):
         stand_in("parrot")
-    with pytest.raises(InputError, match="`scripted` takes at least one reply"):
+    with pytest.raises(InputError, match="scripted takes its replies in Python, at least one"):
         stand_in("scripted")
     with pytest.raises(InputError, match="the others take none"):
         stand_in("echo", replies=["x"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,13 @@ def demand_writable(output: Path | None) -> None:
         raise InputError("--output: is a folder, or stands in one that cannot be written")
 
 
+def terminal_characters(output: Path | None) -> int | None:
+    """How wide a printed line may be: as wide as the terminal; null where no terminal shows it."""
+    if output is not None or not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
+
+
 def emit(text: str, output: Path | None) -> None:
     """Print a text, or write it to a file that then is there whole."""
     if output is None:
@@ -48,8 +56,10 @@ def emit_frame(frame: pd.DataFrame, format_: Format, output: Path | None) -> Non
     """Print a frame as JSON or CSV, or as a table of what a reader wants of it."""
     from ctxlab import display
 
-    show = {"json": display.as_json, "csv": display.as_csv, "table": display.as_text}[format_]
-    text = show(frame)
+    if format_ == "table":
+        text = display.as_text(frame, most_characters=terminal_characters(output))
+    else:
+        text = display.as_json(frame) if format_ == "json" else display.as_csv(frame)
     emit(text if text.endswith("\n") else f"{text}\n", output)
 
 

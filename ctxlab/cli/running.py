@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ctxlab.cli.printing import demand_writable, emit, emit_frame, warn
+from ctxlab.cli.printing import demand_writable, emit, emit_frame, terminal_characters, warn
 from ctxlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ def print_run(run: Run, format_: Format, output: Path | None) -> int:
     from ctxlab.frames import results_frame
 
     if format_ == "table":
-        lines = [display.as_text(display.metrics_table(run)), *display.troubles(run), display.caption(run)]
-        emit("\n".join(lines) + "\n", output)
+        table = display.as_text(display.metrics_table(run), most_characters=terminal_characters(output))
+        emit("\n".join([table, *display.troubles(run), display.caption(run)]) + "\n", output)
     else:
         emit_frame(results_frame(run), format_, output)
     return 3 if any(row.status == "error" for row in run.rows) else 0
