@@ -105,8 +105,8 @@ def _declared(design: Design) -> Iterator[tuple[str, ...]]:
     if design.attached is not None:
         for name, text in design.attached.given.items():
             yield f"--{name.replace('_', '-')}", text
-        if design.attached.baseline is not None:
-            yield "--baseline", design.attached.baseline
+        if design.attached.baseline_run_id is not None:  # an alias may stand for another run by then
+            yield "--baseline", design.attached.baseline_run_id
 
 
 def words_of(strategy: Any) -> str:

@@ -221,7 +221,7 @@ def test_the_reproduction_command_has_a_placeholder_for_the_address_and_no_key(s
         prices=Prices(currency="USD"),
         system_prompt=SystemPrompt(name="house", version="1", text="SECRET", sha256=SHA),
         provenance={"ticket": "SECRET"}, deployment=Deployment(runtime="docker", image="i:1"),
-        attached=AttachedGates(given={"min_pass_rate": "0.9"}),
+        attached=AttachedGates(given={"min_pass_rate": "0.9"}, baseline="main", baseline_run_id=RUN_ID),
     )  # fmt: skip
     found = reproduction_of(made)
     assert shlex.split(found.command) == [
@@ -231,7 +231,7 @@ def test_the_reproduction_command_has_a_placeholder_for_the_address_and_no_key(s
         "--repeats", "3", "--concurrency", "4", "--max-attempts", "2", "--temperature", "0.5", "--seed", "7",
         "--stream", "--prices", "<FILE>", "--system-prompt", "<FILE>", "--system-prompt-name", "house",
         "--system-prompt-version", "1", "--provenance", "<FILE>", "--deployment-runtime", "docker",
-        "--deployment-image", "i:1", "--min-pass-rate", "0.9",
+        "--deployment-image", "i:1", "--min-pass-rate", "0.9", "--baseline", RUN_ID,
     ]  # fmt: skip
     assert (found.from_commit_alone, found.note) == (True, None)
     assert "10.1.2.3" not in found.command
