@@ -72,9 +72,10 @@ def fact_warnings(case: Case) -> tuple[tuple[str, str], ...]:
     question = Searched(_texts([case.messages[place]]))
     others = (*case.messages[:place], *case.messages[place + 1 :])
     source = Searched([*_texts(others), *_snippet_texts(case)])
+    asking = question.folded
     found = []
     for fact in case.facts:
-        asked = question.holds(fact)
+        asked = _holds(asking, fact)
         if fact.where != "answer" and not asked and not source.shows(fact):
             found.append(("fact_not_in_source", fact.id))
         if asked:
