@@ -70,8 +70,8 @@ if TYPE_CHECKING:
         IntegrityError as IntegrityError,
         LocalModelError as LocalModelError,
         NestedLoopError as NestedLoopError,
-        NotFoundError as NotFoundError,
         NotebookError as NotebookError,
+        NotFoundError as NotFoundError,
         ParameterError as ParameterError,
         StrategyError as StrategyError,
     )

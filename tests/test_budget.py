@@ -2,8 +2,7 @@ import dataclasses
 import pickle
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ctxlab.budget import (
     SIZES,

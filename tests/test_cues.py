@@ -2,8 +2,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.cue_lists import CUE_LISTS, CUE_LISTS_VERSION
 from ctxlab.cues import CUE_CLASSES, CUE_LISTS_SHA256, cues, language_of

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.dataset import Pattern
 from ctxlab.facts import PatternTime, fact_warnings, is_judged, judge_facts

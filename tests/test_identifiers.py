@@ -5,8 +5,7 @@ from base64 import b64encode
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.identifiers import IDENTIFIER_RULES_SHA256, IDENTIFIER_RULES_VERSION, identifiers
 

@@ -4,8 +4,7 @@ import time
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.calls import Generation
 from ctxlab.dataset import FACT_KINDS, Case, Expected, Fact, Metadata, Pattern, Scope, Snippet, parse_time

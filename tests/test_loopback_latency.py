@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from ctxlab import instant_server
-from ctxlab.loopback_latency import client_latency
-from ctxlab.loopback_latency import instant_server as running
+from ctxlab.loopback_latency import client_latency, instant_server as running
 
 
 @pytest.mark.parametrize("workers", [1, 5])

@@ -6,8 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.errors import InputError
 from ctxlab.metrics import Metrics, kind_metrics, metrics, metrics_of, overall, pass_powers

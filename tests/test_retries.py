@@ -6,8 +6,7 @@ import random
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ctxlab.errors import CallError, InputError
 from ctxlab.retries import RetryPolicy, is_retried, retry_after_s

@@ -6,8 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.safe_html import safe_output, safe_text
 

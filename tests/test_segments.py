@@ -5,8 +5,7 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.segment_rules import SEGMENT_RULES_VERSION
 from ctxlab.segments import SEGMENT_RULES_SHA256, line_segments, prose_segments, sentence_ends

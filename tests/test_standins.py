@@ -8,8 +8,7 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ctxlab.calls import ChatRequest, Generation, Reply, Usage
 from ctxlab.client import EndpointClient

@@ -8,8 +8,7 @@ from fractions import Fraction
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.errors import IntegrityError
 from ctxlab.files import replacing

@@ -2,8 +2,7 @@ import time
 
 import pytest
 import regex
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.text import (
     collapse,

@@ -3,8 +3,7 @@ import json
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ctxlab.errors import BudgetError
 from ctxlab.thresholds import Thresholds, share_tokens

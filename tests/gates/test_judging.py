@@ -4,8 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.errors import InputError
 from ctxlab.gates import GateLimits, gates_frame, judge_gates, not_evaluated, workers_to_measure

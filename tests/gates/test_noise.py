@@ -4,8 +4,7 @@ from fractions import Fraction
 from math import comb
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.gates.noise import decide, decide_counts, p_value
 from ctxlab.gates.transitions import Transition

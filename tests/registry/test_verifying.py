@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ctxlab.client import EndpointClient
 from ctxlab.comparison import run

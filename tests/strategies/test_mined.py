@@ -2,8 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.budget import Budget
 from ctxlab.messages import Function, Message, ToolCall

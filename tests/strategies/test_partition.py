@@ -2,8 +2,7 @@
 
 import pytest
 import regex
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.strategies.partition import Partition, longest
 from ctxlab.tokens import UTF8_BYTES_1, counter_named

@@ -2,8 +2,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ctxlab.budget import Budget, limits
 from ctxlab.calls import Reply
