@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal, NamedTuple
 
 from ctxlab.errors import BudgetError
-from ctxlab.thresholds import Thresholds as Thresholds
-from ctxlab.thresholds import share_tokens
+from ctxlab.thresholds import Thresholds as Thresholds, share_tokens
 
 MAXIMUM_TOKENS = 2**63 - 1
 Source = Literal["default", "override"]
