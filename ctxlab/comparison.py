@@ -75,6 +75,8 @@ async def arun(
     deployment: Deployment | None = None,
     provenance: Mapping[str, Any] | None = None,
     gates: AttachedGates | None = None,
+    previews: bool = True,
+    ledger: bool = False,
     verb: Verb = "compare",
     runs_dir: str | Path | None = "runs",
     resume: str | None = None,
@@ -104,6 +106,8 @@ async def arun(
         deployment: where the platform runs, for the manifest.
         provenance: a JSON object of your own, for the manifest.
         gates: limits that are judged at the end of the run; its record and reports hold the results.
+        previews: false leaves beginnings of answers and evaluator summaries out of frames and reports.
+        ledger: whether the fate of every source character is kept among the frames; it is the largest of them.
         verb: which job the run is, for the manifest.
         runs_dir: where the experiment is kept; null keeps nothing on disk.
         resume: id of an interrupted run to go on with.
@@ -146,6 +150,8 @@ async def arun(
         system_prompt=system_prompt,
         deployment=deployment,
         provenance=provenance,
+        previews=previews,
+        ledger=ledger,
         verb=verb,
     )
     judge = None
@@ -290,6 +296,7 @@ async def _close(design: Design, judge: Judge | None, place: Place, outcome: Out
         model_requested=design.client.model if design.client else None,
         client_facts=_facts(design.client),
         observations=tuple(place.observations),
+        previews=design.previews,
         base_url=design.client.endpoint if design.client else None,
         prices=design.prices,
         incomplete=outcome.interrupted,

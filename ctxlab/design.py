@@ -36,6 +36,8 @@ class Design:
         source: the checkout that the package stands in, looked up once per design.
         system_prompt: put before every case's messages.
         deployment, provenance, attached: what the user declares about the run.
+        previews: whether frames and reports may show beginnings of answers (EVA-122).
+        ledger: whether the ledger is kept among the frames (FRM-036).
     """
 
     dataset: Dataset
@@ -61,6 +63,8 @@ class Design:
     deployment: Deployment | None = None
     provenance: Mapping[str, Any] | None = None
     attached: AttachedGates | None = None
+    previews: bool = True
+    ledger: bool = False
 
     @property
     def cases(self) -> tuple[Case, ...]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ctxlab.calibration import Key
     from ctxlab.dataset import Case, Dataset
+    from ctxlab.importers import ImportResult
     from ctxlab.metrics import By
     from ctxlab.records import Call, EvaluatorResult, FactResult, Row, Run
     from ctxlab.strategies.base import Receipt, Span
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "calibration_frame", "calls_frame", "cases_frame", "comparisons_frame", "evaluations_frame", "facts_frame",
-    "fits_frame", "kinds_frame", "ledger_frame", "metrics_frame", "read_parquet", "results_frame", "run_frames",
+    "fits_frame", "imports_frame", "kinds_frame", "ledger_frame", "metrics_frame", "read_parquet", "results_frame", "run_frames",
     "write_parquet",
 ]  # fmt: skip
 
@@ -126,6 +127,12 @@ def cases_frame(dataset: Dataset, counter: Counter) -> pd.DataFrame:
     attrs = {"run_id": None, "fingerprint": None, "counter": counter.name}
     records = (_case(dataset, index, case, counter) for index, case in enumerate(dataset))
     return tabulate(SCHEMAS["cases"], records, attrs=attrs)
+
+
+def imports_frame(result: ImportResult) -> pd.DataFrame:
+    """One row per case of a source record, or per record that gave none, with the reason (`imports`)."""
+    records = ({**_values(row), "flags": joined(row.flags)} for row in result.rows)
+    return tabulate(SCHEMAS["imports"], records, attrs={"run_id": None, "fingerprint": None, "counter": None})
 
 
 def run_frames(run: Run, *, ledger: bool = False) -> dict[str, pd.DataFrame]:

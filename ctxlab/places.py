@@ -152,7 +152,7 @@ def _write(run: Run, path: Path, design: Design) -> None:
     for left_over in path.rglob(".*.part"):  # of a process that was killed while it wrote
         left_over.unlink()
     (path / "frames").mkdir(exist_ok=True)
-    for name, frame in run_frames(run).items():
+    for name, frame in run_frames(run, ledger=design.ledger).items():
         write_parquet(frame, path / "frames" / f"{name}.parquet")
     if run.observations:
         with replacing(path / "observations.jsonl") as stream:

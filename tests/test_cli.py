@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ctxlab.frames import read_parquet
 from tests.loopback import Answer, completion, loopback
 
 ROOT = Path(__file__).parents[1]
@@ -320,3 +322,34 @@ def test_the_table_says_why_rows_have_no_result_and_invents_no_cost(tmp_path):
     assert "cost" not in down.stdout
     refused = compare(tmp_path, "--window-tokens", "2000", "--strategies", "full,empty")
     assert "refused: 3 full_too_large, 3 pinned_too_large" in refused.stdout.splitlines()
+
+
+# covers GEN-036
+@pytest.mark.parametrize(
+    ("verb", "missing"),
+    [("compare", set()), ("eval", {"--helper-model", "--set"})],
+)
+def test_a_verb_that_runs_cases_takes_the_shared_options_that_mean_something_to_it(tmp_path, verb, missing):
+    shared = {
+        "--dataset", "--dataset-format", "--client", "--base-url", "--model", "--helper-model", "--window-tokens",
+        "--output-reserve-tokens", "--set", "--repeats", "--concurrency", "--temperature", "--seed", "--max-tokens",
+        "--timeout-s", "--max-attempts", "--stream", "--prices", "--runs-dir", "--resume", "--quiet",
+    }  # fmt: skip
+    told = ctxlab(verb, "--help", cwd=tmp_path).stdout
+    offered = set(re.findall(r"^ +(--[a-z-]+)", told, re.MULTILINE))
+    assert shared - offered == missing
+
+
+# covers EVA-122, FRM-036
+def test_previews_can_be_left_out_and_the_ledger_kept(tmp_path):
+    usual = compare(tmp_path, "--strategies", "full", "--runs-dir", "usual")
+    other = compare(tmp_path, "--strategies", "full", "--runs-dir", "other", "--no-previews", "--ledger")
+    assert (usual.returncode, other.returncode) == (0, 0)
+    (first,), (second,) = (list((tmp_path / name).glob("2*")) for name in ("usual", "other"))
+    assert (first.name[23:35], read_parquet(first / "frames/results.parquet")["preview"].notna().all()) == (
+        second.name[23:35], True,
+    )  # fmt: skip
+    assert read_parquet(second / "frames/results.parquet")["preview"].isna().all()
+    assert [(one / "frames/ledger.parquet").exists() for one in (first, second)] == [False, True]
+    report = json.loads((second / "evaluation.json").read_text())
+    assert {case["response_preview"] for case in report["cases"]} == {None}

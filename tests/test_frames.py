@@ -11,6 +11,7 @@ import pytest
 from ctxlab import frames
 from ctxlab.dataset import FACT_KINDS
 from ctxlab.errors import InputError
+from ctxlab.importers import ImportResult, ImportRow
 from ctxlab.messages import Function, Message, ToolCall
 from ctxlab.records import FATES, EvaluatorResult
 from ctxlab.schemas import SCHEMAS
@@ -391,3 +392,38 @@ def test_values_of_closed_vocabularies_are_those_of_the_records():
     assert set(facts["source"]) <= {"history", "snippet", "both", "none"}
     results = frames.results_frame(mixed_run())
     assert set(results["status"]) <= {"completed", "refused", "error", "fitted", "not_run"}
+
+
+# covers FRM-008
+def test_shares_are_from_0_to_1_and_a_unit_in_a_name_means_a_number_of_it():
+    made = frames.run_frames(mixed_run(), ledger=True)
+    numbers = [(name, column, frame[column]) for name, frame in made.items() for column in frame.columns]
+    for name, column, values in numbers:
+        known = values.dropna()
+        if column.endswith(("_rate", "_recall")) or column in (
+            "score",
+            "answer_recall_low",
+            "context_recall_high",
+        ):
+            assert known.between(0, 1).all(), (name, column)
+        if column.endswith("_s"):
+            assert (values.dtype, (known >= 0).all()) == ("Float64", True), (name, column)
+        if column.endswith(("_tokens", "_characters", "_bytes")):
+            assert (values.dtype, (known >= 0).all()) == ("Int64", True), (name, column)
+
+
+# covers DAT-140, FRM-003
+def test_imports_tell_of_each_record_its_case_or_why_there_is_none():
+    result = ImportResult(
+        cases=(),
+        rows=(
+            ImportRow(record=1, part=1, case_id="tau_bench-000001", reason=None, flags=("cut", "added:2"), messages=9, facts=2),
+            ImportRow(record=2, part=1, case_id=None, reason="nothing_to_score"),
+        ),
+    )  # fmt: skip
+    found = rows_of(frames.imports_frame(result))
+    assert [pick(r, "record", "part", "case_id", "reason", "flags", "messages", "facts") for r in found] == [
+        (1, 1, "tau_bench-000001", None, "added:2;cut", 9, 2),
+        (2, 1, None, "nothing_to_score", None, None, None),
+    ]  # fmt: skip
+    assert len(frames.imports_frame(ImportResult(cases=(), rows=()))) == 0

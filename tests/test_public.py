@@ -109,6 +109,7 @@ def test_the_list_of_public_names_is_pinned():
         "gates_frame",
         "gates_table",
         "import_dataset",
+        "imports_frame",
         "inventions",
         "judge_answers",
         "judge_gates",

@@ -76,6 +76,12 @@ class RunWords:
     ] = None
     deployment_image: Annotated[str | None, typer.Option(help="Its image.")] = None
     deployment_name: Annotated[str | None, typer.Option(help="Its name.")] = None
+    no_previews: Annotated[
+        bool, typer.Option("--no-previews", help="Show no beginnings of answers in frames and reports.")
+    ] = False
+    ledger: Annotated[
+        bool, typer.Option("--ledger", help="Keep the fate of every source character among the frames.")
+    ] = False
     runs_dir: RunsDirOption = Path("runs")
     resume: Annotated[str | None, typer.Option(metavar="RUN_ID", help="Go on with an interrupted run.")] = (
         None

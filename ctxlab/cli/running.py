@@ -93,6 +93,8 @@ def options_of(words: RunWords, watch: Watch) -> dict[str, Any]:
         "deployment": deployment_from_words(
             runtime=words.deployment_runtime, image=words.deployment_image, name=words.deployment_name
         ),
+        "previews": not words.no_previews,
+        "ledger": words.ledger,
         "runs_dir": words.runs_dir,
         "resume": words.resume,
         "progress": watch,
