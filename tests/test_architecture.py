@@ -22,7 +22,7 @@ LAYERS = [
     ],
     ["tokens", "estimates", "thresholds", "calls", "loops"],
     ["budget", "dataset", "journal", "experiments", "server_process", "schemas", "responses", "streams"],
-    ["prompts", "sending", "tabulate", "strategies.base"],
+    ["prompts", "sending", "tabulate", "admission", "strategies.base"],
     ["client", "fetch", "records", "prices"],
     ["strategies", "local", "standins"],
     ["facts", "measures", "caller", "calibration", "checkpoints", "replays"],
