@@ -77,6 +77,13 @@ if TYPE_CHECKING:
     )
     from ctxlab.estimates import request_tokens as request_tokens
     from ctxlab.evaluators import evaluate as evaluate
+    from ctxlab.forecasts import (
+        Forecast as Forecast,
+        aforecast as aforecast,
+        forecast as forecast,
+        forecast_frame as forecast_frame,
+        forecast_table as forecast_table,
+    )
     from ctxlab.frames import (
         calibration_frame as calibration_frame,
         calls_frame as calls_frame,
@@ -200,6 +207,7 @@ _NAMES = {
     "errors": "BudgetError CtxlabError DatasetError InputError IntegrityError LocalModelError NestedLoopError NotFoundError NotebookError ParameterError StrategyError",
     "estimates": "request_tokens",
     "evaluators": "evaluate",
+    "forecasts": "Forecast aforecast forecast forecast_frame forecast_table",
     "frames": "calibration_frame calls_frame cases_frame comparisons_frame evaluations_frame facts_frame fits_frame imports_frame kinds_frame ledger_frame metrics_frame read_parquet results_frame write_parquet",
     "gates": "GateLimits Verdict gates_frame gates_table judge_gates transitions_frame transitions_table",
     "generations": "by_generation calls_table",

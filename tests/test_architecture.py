@@ -45,7 +45,7 @@ LAYERS = [
     ["reports"],
     ["registry", "places"],
     ["attached"],
-    ["comparison", "equal_tokens", "instant_server", "loopback_latency"],
+    ["comparison", "equal_tokens", "forecasts", "instant_server", "loopback_latency"],
     ["parameters", "safe_html", "page", "engine", "notebooks"],
     ["cli"],
 ]

@@ -353,3 +353,22 @@ def test_previews_can_be_left_out_and_the_ledger_kept(tmp_path):
     assert [(one / "frames/ledger.parquet").exists() for one in (first, second)] == [False, True]
     report = json.loads((second / "evaluation.json").read_text())
     assert {case["response_preview"] for case in report["cases"]} == {None}
+
+
+# covers RUN-082, GEN-034
+def test_forecast_lists_requests_and_sends_nothing(tmp_path):
+    words = ("forecast", "--dataset", CONTINUATION, "--strategies", "full,shorten,summarize:generations=4")
+    table = ctxlab(*words, cwd=tmp_path)
+    assert (table.returncode, table.stderr) == (0, "")
+    assert table.stdout.splitlines()[-2].split()[:4] == ["all", "21", "12", "0"]
+    assert table.stdout.splitlines()[-1] == (
+        "replies of stand-in:head in the model's place; counter utf8_bytes_2"
+    )
+    done = ctxlab(*words, "--format", "json", cwd=tmp_path)
+    made = json.loads(done.stdout)
+    assert (made["frame"], made["counter"], len(made["rows"])) == ("forecast", "utf8_bytes_2", 21)
+    refused = ctxlab(*words, "--client", "local", cwd=tmp_path)
+    assert (refused.returncode, refused.stderr) == (
+        2, "error: client: a forecast sends nothing; allowed is stand-in:NAME\n",
+    )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []

@@ -21,6 +21,7 @@ import typer
 from ctxlab.cli.compare import compare
 from ctxlab.cli.evaluation import evaluate
 from ctxlab.cli.fetch_model import fetch_model
+from ctxlab.cli.forecast import forecast
 from ctxlab.cli.gate import gate
 from ctxlab.cli.printing import report_error
 from ctxlab.cli.report import report
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 VERBS: dict[str, Callable[..., int]] = {
     "compare": compare,
+    "forecast": forecast,
     "eval": evaluate,
     "gate": gate,
     "report": report,
