@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from ctxlab.dataset import Scope, Snippet
 from ctxlab.messages import Function, Message, ToolCall
 from tests.factories import make_case, make_snippet
 
@@ -69,5 +70,50 @@ def cases(draw: st.DrawFn):
             messages.append(Message(role="system", content=draw(texts)))
     if draw(st.booleans()):
         messages += draw(call_groups(answered=False))
-    snippets = tuple(make_snippet(f"s{i}", draw(texts)) for i in range(draw(st.integers(0, 2))))
-    return make_case(messages=tuple(messages), snippets=snippets)
+    return make_case(
+        messages=tuple(messages),
+        snippets=draw(retrievals(text=texts, most=4)),
+        language=draw(st.sampled_from([None, "en", "zh", "code"])),
+    )
+
+
+TITLES = ("", "Ports", "ports", "Ｐｏｒｔｓ", "Ports of the gateway", "Retries")
+SCOPES = tuple(Scope(workspace="w", project=project) for project in ("p", "q"))
+TIMES = (None, "2025-01-01", "2025-03-01T09:00:00Z", "2025-03-01T10:00:00+01:00", "2025-06-01")
+EVIDENCE_TEXTS = st.sampled_from(
+    (
+        "",
+        "  \n ",
+        "...",
+        "Port 8080 is open. It closes at noon.",
+        "The limit was 30 s. The limit is 45 s now.",
+        "上限是三十秒。现在上限是四十五秒。",
+        "retries = 3;\nretries = 5;\n",
+        "مهلة الطلب ثلاثون ثانية. المهلة الآن خمس وأربعون ثانية.",
+        "A sentence that never ends",
+        "word " * 40 + "ends here. The last one stands alone.",
+    )
+)
+
+
+@st.composite
+def retrievals(
+    draw: st.DrawFn, *, text: st.SearchStrategy[str] = EVIDENCE_TEXTS, most: int = 12
+) -> tuple[Snippet, ...]:
+    """A retrieval list with topics and lineages of any shape: chains, forks, cycles, broken and foreign links."""
+    number = draw(st.integers(0, most))
+    ids = [f"s{i}" for i in range(number)]
+    successors = st.lists(st.sampled_from([*ids, "gone"]), max_size=2, unique=True).map(tuple)
+    return tuple(
+        make_snippet(
+            name,
+            draw(text),
+            title=draw(st.sampled_from(TITLES)),
+            scope=draw(st.sampled_from(SCOPES)),
+            evidence_time=draw(st.sampled_from(TIMES)),
+            session_start=draw(st.sampled_from((None, None, *TIMES[1:]))),
+            ingested_at=draw(st.sampled_from((None, *TIMES[1:]))),
+            superseded_by=draw(st.one_of(st.just(()), successors)),
+        )
+        for name in ids
+    )

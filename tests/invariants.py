@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from ctxlab.budget import Budget
 from ctxlab.estimates import message_tokens, request_tokens
 from ctxlab.standins import STAND_INS, StandInSession, stand_in
+from ctxlab.strategies.admit import Admit
 from ctxlab.strategies.base import FittedContext
+from ctxlab.strategies.evidence import EVIDENCE
 from ctxlab.strategies.extract import Extract
 from ctxlab.strategies.full import Empty, Full
 from ctxlab.strategies.ledger import restore, source_parts
@@ -72,6 +74,9 @@ RULES = {
     "extract to 200": Extract(target_tokens=200, question_weight=1),
     "extract alone": Extract(target_tokens=90, evidence="none"),
     "plan alone": Plan(evidence="none"),
+    "admit": Admit(),
+    "shorten and admit": Shorten(evidence="admit"),
+    "extract and admit": Extract(evidence="admit"),
 }
 """The treatments that ask nobody."""
 
@@ -107,14 +112,14 @@ def summaries(draw: st.DrawFn) -> Summarize:
         interlude=draw(st.sampled_from([None, "We went on.", "word " * 1500])),
         form=draw(st.sampled_from(["prose", "prose", "prose", "slots"])),
         fidelity_guard=draw(st.booleans()),
-        evidence=draw(st.sampled_from(["all", "none"])),
+        evidence=draw(st.sampled_from(EVIDENCE)),
     )
 
 
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
     """`plan` with any stand-in as its helper."""
-    return Plan(client=Helper(draw(helper_names)), evidence=draw(st.sampled_from(["all", "none"])))
+    return Plan(client=Helper(draw(helper_names)), evidence=draw(st.sampled_from(EVIDENCE)))
 
 
 def refreshed(strategy: Strategy) -> Strategy:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
+    from ctxlab.admission.receipt import AdmissionReceipt
     from ctxlab.budget import Budget
     from ctxlab.calls import CallKind, ChatRequest, Reply
     from ctxlab.dataset import Case
@@ -52,7 +53,8 @@ class Receipt:
     """What was decided and counted, in numbers, names and ids only (STR-030, STR-032).
 
     Token numbers are estimates by `counter`. `source_tokens` is the whole message list with its evidence before
-    fitting, `result_tokens` after; `target_tokens` is null without an explicit or derived target.
+    fitting, `result_tokens` after; `target_tokens` is null without an explicit or derived target. `admission` is the
+    account of the snippets where they were decided on, else null.
     """
 
     strategy: str
@@ -89,6 +91,7 @@ class Receipt:
     admitted: int | None = None
     omitted: int | None = None
     clipped: int | None = None
+    admission: AdmissionReceipt | None = None
     instruction_tokens: int | None = None
     flags: tuple[str, ...] = ()
 
@@ -195,11 +198,12 @@ class Strategy(Protocol):
 class Treatment:
     """Name and parameters of ctxlab's own strategies, taken from their fields (STR-011, GEN-031).
 
-    A field is a parameter unless its metadata says `parameter: False`, as `label` and clients do.
+    `reads_thresholds` is false for those that fit the same whatever the thresholds are. A field is a parameter unless its metadata says `parameter: False`, as `label` and clients do.
     """
 
     __slots__ = ()
     kind: ClassVar[str]
+    reads_thresholds: ClassVar[bool] = True
     label: str | None
 
     @property

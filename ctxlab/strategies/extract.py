@@ -13,9 +13,10 @@ from ctxlab.estimates import message_tokens
 from ctxlab.messages import Message, Synthetic
 from ctxlab.strategies.base import NOT_A_PARAMETER, PYTHON_ONLY, Draft, Span, Treatment, parameter_names
 from ctxlab.strategies.choosing import LINE_TOKENS, Chooser, Key, body_of, corrections_of
+from ctxlab.strategies.evidence import EVIDENCE, Evidence
 from ctxlab.strategies.relevance import relevance
 from ctxlab.strategies.shorten import check_choice, check_target
-from ctxlab.strategies.source import EVIDENCE, Evidence, close_books, look_at
+from ctxlab.strategies.source import close_books, look_at
 from ctxlab.strategies.survey import Survey, Unit, survey
 from ctxlab.tokens import bytes_per_token, counted_once, utf8_bytes
 
@@ -80,7 +81,7 @@ class Extract(Treatment):
         target_tokens: bound of the whole message list, pinned messages included and evidence excluded; without one
             it is M.
         weights: what a unit's value is made of.
-        evidence: what becomes of the case's snippets: `all` or `none`.
+        evidence: what becomes of the case's snippets: `all`, `admit` or `none`.
         question_weight: what the BM25 overlap of a unit's passage with the question adds to its value for each token
             that it costs, if no other passage has more; 0 is blind to the question.
     """

@@ -20,6 +20,7 @@ class Full(Treatment):
     """Send everything unchanged; over the allowance there is nothing to compare with (STR-040)."""
 
     kind: ClassVar[str] = "full"
+    reads_thresholds: ClassVar[bool] = False
     label: str | None = field(default=None, metadata=NOT_A_PARAMETER)
 
     def fit(self, case: Case, budget: Budget, counter: Counter) -> FittedContext:
@@ -39,6 +40,7 @@ class Empty(Treatment):
     """The floor: preamble, other system messages, question and running turn only (STR-041)."""
 
     kind: ClassVar[str] = "empty"
+    reads_thresholds: ClassVar[bool] = False
     label: str | None = field(default=None, metadata=NOT_A_PARAMETER)
 
     def fit(self, case: Case, budget: Budget, counter: Counter) -> FittedContext:

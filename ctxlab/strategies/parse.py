@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ctxlab.errors import StrategyError
+from ctxlab.strategies.admit import Admit
 from ctxlab.strategies.base import parameter_names
 from ctxlab.strategies.extract import Extract
 from ctxlab.strategies.full import Empty, Full
@@ -28,6 +29,7 @@ KINDS: dict[str, type[Treatment]] = {
     "shorten": Shorten,
     "extract": Extract,
     "summarize": Summarize,
+    "admit": Admit,
     "plan": Plan,
 }
 """The strategies by kind."""

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from ctxlab.budget import limits
 from ctxlab.strategies.base import NOT_A_PARAMETER, Draft, Treatment
 from ctxlab.strategies.condense import condense
+from ctxlab.strategies.evidence import EVIDENCE, Evidence
 from ctxlab.strategies.project import claims_of, project, tool_names
 from ctxlab.strategies.shorten import check_choice, first_that_fits
-from ctxlab.strategies.source import EVIDENCE, Evidence, close_books, look_at
+from ctxlab.strategies.source import close_books, look_at
 from ctxlab.strategies.summarize import Summarize, no_one
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Plan(Treatment):
     """Do as little as fits: nothing, then rules, then one summary by a model where there is one.
 
     Attributes:
-        evidence: what becomes of the case's snippets: `all` or `none`.
+        evidence: what becomes of the case's snippets: `all`, `admit` or `none`.
         client: what is asked for summaries; without one there is none.
         helper_counter, helper_budget: of the helper's model where they are not the run's.
         observe: is told what each summary took.

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from ctxlab.errors import StrategyError
 from ctxlab.strategies.base import NOT_A_PARAMETER, Draft, Treatment
 from ctxlab.strategies.digest import digest_progress, digest_turns
+from ctxlab.strategies.evidence import EVIDENCE, Evidence
 from ctxlab.strategies.project import claims_of, is_projected, mine_within, project, tool_names
-from ctxlab.strategies.source import EVIDENCE, Evidence, close_books, look_at
+from ctxlab.strategies.source import close_books, look_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,7 +63,7 @@ class Shorten(Treatment):
     Attributes:
         target_tokens: bound of the whole message list, pinned messages included and evidence excluded; without
             one it is M.
-        evidence: what becomes of the case's snippets: `all` or `none`.
+        evidence: what becomes of the case's snippets: `all`, `admit` or `none`.
         on_missed_target: `refuse` a result over the target, or `send` it with a flag if it is within M.
     """
 

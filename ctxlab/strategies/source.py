@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ctxlab.budget import size_flags
 from ctxlab.estimates import message_tokens
-from ctxlab.messages import Layout, Message, Synthetic, lay_out
+from ctxlab.messages import Layout, Message, lay_out
 from ctxlab.strategies.base import Draft, FittedContext, HelperCall, Receipt
+from ctxlab.strategies.evidence import (
+    NOTHING,
+    Evidence,
+    Shown,
+    admitted_evidence,
+    reserved_tokens,
+    whole_evidence,
+)
 from ctxlab.strategies.ledger import build_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ctxlab.budget import Budget
-    from ctxlab.dataset import Case, Snippet
+    from ctxlab.dataset import Case
     from ctxlab.errors import CallError
     from ctxlab.strategies.base import Span
     from ctxlab.tokens import Counter
-
-Evidence = Literal["all", "none"]
-EVIDENCE: tuple[Evidence, ...] = ("all", "none")
-EVIDENCE_HEADING = "Evidence:"
-
-
-def render_snippets(snippets: Iterable[Snippet]) -> str:
-    """Every snippet whole, in rank order, without labels (STR-021)."""
-    entries = (f"[{snippet.id}] {snippet.title}\n{snippet.text}" for snippet in snippets)
-    return "\n\n".join([EVIDENCE_HEADING, *entries])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +35,9 @@ class Source:
 
     Attributes:
         tokens: estimate of each message of the case.
-        evidence: the rendered evidence message, null without snippets or with `evidence="none"`.
+        evidence: what becomes of the snippets.
+        whole_evidence: all of them rendered, whatever becomes of them.
+        evidence_tokens: what is set aside for them while the history is fitted.
         source_tokens: estimate of all messages and of the whole evidence, whatever the treatment makes of it.
         pinned_tokens: estimate of the pinned messages.
         message_allowance_tokens: M, what the messages without evidence may use.
@@ -48,7 +48,8 @@ class Source:
     budget: Budget
     counter: Counter
     tokens: tuple[int, ...]
-    evidence: Synthetic | None
+    evidence: Evidence
+    whole_evidence: Shown
     evidence_tokens: int
     source_tokens: int
     pinned_tokens: int
@@ -76,32 +77,32 @@ class Source:
             for message in messages
         )
 
-    def with_evidence(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """The list with the evidence message right before the question (STR-020)."""
-        if self.evidence is None:
-            return messages
-        question = self.messages[self.layout.question]
-        place = next(i for i in range(len(messages) - 1, -1, -1) if messages[i] is question)
-        return (*messages[:place], self.evidence, *messages[place:])
+    def evidence_beside(self, messages: tuple[Message, ...]) -> Shown:
+        """The evidence that is sent with these messages; with `admit` what they leave room for (STR-024)."""
+        if self.evidence == "none":
+            return NOTHING
+        if self.evidence == "all":
+            return self.whole_evidence
+        other_tokens = self.cost_of_result(messages)
+        return admitted_evidence(self.case, self.budget, self.counter, other_tokens=other_tokens)
 
 
 def look_at(case: Case, budget: Budget, counter: Counter, *, evidence: Evidence = "all") -> Source:
     """Lay a case out and count each of its texts once."""
     layout = lay_out(case.messages)
     tokens = tuple(message_tokens(message, counter) for message in case.messages)
-    rendered = Synthetic(role="user", content=render_snippets(case.snippets), made_by="evidence")
-    whole_evidence_tokens = message_tokens(rendered, counter) if case.snippets else 0
-    shown = bool(case.snippets) and evidence == "all"
-    evidence_tokens = whole_evidence_tokens if shown else 0
+    whole = whole_evidence(case, counter)
+    evidence_tokens = reserved_tokens(evidence, whole_tokens=whole.tokens, budget=budget)
     return Source(
         case=case,
         layout=layout,
         budget=budget,
         counter=counter,
         tokens=tokens,
-        evidence=rendered if shown else None,
+        evidence=evidence,
+        whole_evidence=whole,
         evidence_tokens=evidence_tokens,
-        source_tokens=sum(tokens) + whole_evidence_tokens,
+        source_tokens=sum(tokens) + whole.tokens,
         pinned_tokens=sum(tokens[i] for i in layout.pinned),
         message_allowance_tokens=budget.message_allowance_tokens(evidence_tokens=evidence_tokens),
     )
@@ -120,24 +121,38 @@ def close_books(
     error: CallError | None = None,
 ) -> FittedContext:
     """Make receipt and ledger for a draft; a draft without messages keeps nothing, whatever `kept` says."""
+    draft, shown = _with_evidence(source, draft)
     sent = bool(draft.messages)
-    messages = source.with_evidence(draft.messages) if sent else ()
+    messages = shown.beside(draft.messages, source.messages[source.layout.question])
+    claims = draft.claims if sent else _reached_a_helper(draft.claims)
     ledger = build_ledger(
         source.case,
         kept=frozenset(kept) if sent else frozenset(),
-        snippets_kept=sent and source.evidence is not None,
-        claims=draft.claims if sent else _reached_a_helper(draft.claims),
+        snippets_kept=sent and source.evidence == "all",
+        claims=(*claims, *shown.claims),
         reasons=reasons if sent else None,
         reason=reason if sent else "strategy",
     )
     return FittedContext(
         messages=messages,
         outcome=draft.outcome,
-        receipt=_receipt(source, draft, strategy, parameters, messages, helper_calls, ledger),
+        receipt=_receipt(source, draft, shown, strategy, parameters, messages, helper_calls, ledger),
         ledger=ledger,
         helper_calls=helper_calls,
         error=error,
     )
+
+
+def _with_evidence(source: Source, draft: Draft) -> tuple[Draft, Shown]:
+    """The draft with its evidence; without any of what should be admitted there is nothing to send (ADM-009)."""
+    if not draft.messages:
+        return draft, NOTHING
+    shown = source.evidence_beside(draft.messages)
+    if shown.admission is not None and shown.admission.refusal is not None:
+        return replace(draft, messages=(), outcome="refused", reason=shown.admission.refusal), shown
+    if shown.admission is not None and shown.message is not None and draft.outcome == "unchanged":
+        return replace(draft, outcome="admitted"), shown
+    return draft, shown
 
 
 def _reached_a_helper(claims: Iterable[Span]) -> tuple[Span, ...]:
@@ -148,6 +163,7 @@ def _reached_a_helper(claims: Iterable[Span]) -> tuple[Span, ...]:
 def _receipt(
     source: Source,
     draft: Draft,
+    shown: Shown,
     strategy: str,
     parameters: Mapping[str, object],
     messages: tuple[Message, ...],
@@ -181,8 +197,9 @@ def _receipt(
         "omitted_messages": _omitted_messages(ledger) if messages else None,
         "instruction_tokens": source.instruction_tokens,
     }
+    values |= shown.receipt
     values |= draft.receipt
-    values["flags"] = tuple(sorted({*values.get("flags", ()), *_size_flags(source)}))
+    values["flags"] = tuple(sorted({*values.get("flags", ()), *shown.flags, *_size_flags(source)}))
     return Receipt(**values)
 
 

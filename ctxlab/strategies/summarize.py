@@ -14,10 +14,11 @@ from ctxlab.estimates import message_tokens
 from ctxlab.messages import Message, Synthetic
 from ctxlab.prompts import FORMS, Form
 from ctxlab.strategies.base import NOT_A_PARAMETER, Draft, Observation, Treatment
+from ctxlab.strategies.evidence import EVIDENCE, Evidence
 from ctxlab.strategies.fidelity import guarded_identifiers, lost_identifiers
 from ctxlab.strategies.generation import Generation, joined_blocks
 from ctxlab.strategies.shorten import check_choice
-from ctxlab.strategies.source import EVIDENCE, Evidence, close_books, look_at
+from ctxlab.strategies.source import close_books, look_at
 from ctxlab.strategies.summary_calls import Helpers, UnusableError
 from ctxlab.strategies.summary_source import format_source
 
@@ -70,7 +71,7 @@ class Summarize(Treatment):
         interlude: text put after the summary as an assistant message before the next generation.
         form: `prose`, or `slots`: the sections as fields of a JSON object.
         fidelity_guard: reject a summary that lost a name which binds, was rejected or is pending.
-        evidence: what becomes of the case's snippets: `all` or `none`.
+        evidence: what becomes of the case's snippets: `all`, `admit` or `none`.
         client: what is asked for the summaries.
         helper_counter, helper_budget: of the helper's model where they are not the run's (BUD-064).
         observe: is told what each fit took, a cancelled one too.
@@ -223,7 +224,7 @@ def _result(source: Source, attempt: _Attempt) -> tuple[tuple[Message, ...], str
         *(source.messages[i] for i in kept if i >= layout.preamble),
     )
     cost = source.cost(messages)
-    if cost + source.evidence_tokens >= source.source_tokens:
+    if cost + source.evidence_beside(messages).tokens >= source.source_tokens:
         return (), "no_gain"
     if cost > source.message_allowance_tokens:
         pinned = source.pinned_tokens > source.message_allowance_tokens

@@ -33,6 +33,7 @@ def violations(case: Case, fitted: FittedContext, budget: Budget, counter: Count
         *_size(fitted, budget, counter),
         *_pinned(case, fitted),
         *_order(case, fitted),
+        *_evidence(case, fitted),
         *coverage_faults(fitted.ledger, case),
         *_text(case, fitted),
     ]
@@ -96,6 +97,22 @@ def _order(case: Case, fitted: FittedContext) -> Iterator[str]:
     for group in lay_out(case.messages).groups:
         if 0 < len(set(standing).intersection(group)) < len(group):
             yield "STR-006: a call group is kept in part"
+
+
+def _evidence(case: Case, fitted: FittedContext) -> Iterator[str]:
+    """STR-020: one user-role message right before the question shows the snippets that stand; else there is none."""
+    places = [
+        i for i, m in enumerate(fitted.messages) if isinstance(m, Synthetic) and m.made_by == "evidence"
+    ]
+    stands = any(span.item == "snippet" and span.fate != "omitted" for span in fitted.ledger)
+    if len(places) != stands:
+        yield f"STR-020: {len(places)} evidence messages, allowed {int(stands)}"
+        return
+    question = case.messages[lay_out(case.messages).question]
+    if any(
+        fitted.messages[i].role != "user" or question not in fitted.messages[i + 1 : i + 2] for i in places
+    ):
+        yield "STR-020: the evidence does not stand right before the question"
 
 
 def _standing(case: Case, fitted: FittedContext) -> tuple[list[Message], list[int]]:

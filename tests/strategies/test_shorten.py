@@ -254,7 +254,7 @@ def test_a_missed_target_is_sent_and_flagged_only_on_demand():
     [
         ({"target_tokens": 0}, "target_tokens"),
         ({"target_tokens": 1.5}, "target_tokens"),
-        ({"evidence": "some"}, "evidence: allowed is all, none"),
+        ({"evidence": "some"}, "evidence: allowed is all, admit, none"),
         ({"on_missed_target": "hope"}, "on_missed_target: allowed is refuse, send"),
     ],
 )
