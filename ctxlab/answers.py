@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
+from ctxlab.citations import dropped_citations
 from ctxlab.errors import InputError
 from ctxlab.evaluators import EVALUATOR_VERSION, evaluate, judge_facts
 from ctxlab.frames import facts_frame
@@ -116,6 +117,7 @@ def _row(case: Case, index: int, repeat: int, answer: str | None) -> Row:
                 "facts": found.facts,
                 "passed": found.passed,
                 "invented_identifiers": found.invented_identifiers,
+                "dropped_citations": dropped_citations(answer, case, None),
             }
     return Row(
         case=case,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from ctxlab.admission.receipt import Decision
     from ctxlab.calibration import Key
     from ctxlab.dataset import Case, Dataset
     from ctxlab.importers import ImportResult
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from ctxlab.tokens import Counter
 
 __all__ = [
-    "calibration_frame", "calls_frame", "cases_frame", "comparisons_frame", "evaluations_frame", "facts_frame",
+    "admission_frame", "calibration_frame", "calls_frame", "cases_frame", "comparisons_frame", "evaluations_frame", "facts_frame",
     "fits_frame", "imports_frame", "kinds_frame", "ledger_frame", "metrics_frame", "read_parquet", "results_frame", "run_frames",
     "write_parquet",
 ]  # fmt: skip
@@ -66,6 +67,16 @@ def ledger_frame(run: Run) -> pd.DataFrame:
     """One row per span of every source part and its fate, positions only (`ledger`)."""
     spans = ((row, span) for row in run.rows if row.fitted is not None for span in row.fitted.ledger)
     return _frame("ledger", run, (_span(run, row, span) for row, span in spans))
+
+
+def admission_frame(run: Run) -> pd.DataFrame:
+    """One row per row and snippet that was decided on: what became of it and why (`admission`).
+
+    `bytes` and `kept_bytes` are of its text, `tokens` of its whole entry, `time` is the effective time.
+    """
+    return _frame(
+        "admission", run, (_admission(run, row, one) for row in run.rows for one in _decisions(row))
+    )
 
 
 def calls_frame(run: Run) -> pd.DataFrame:
@@ -147,6 +158,8 @@ def run_frames(run: Run, *, ledger: bool = False) -> dict[str, pd.DataFrame]:
         "metrics": metrics_frame,
         "kinds": kinds_frame,
     }
+    if any(map(_decisions, run.rows)):
+        made["admission"] = admission_frame
     if "full" in run.strategies:
         made["comparisons"] = comparisons_frame
     if ledger:
@@ -283,6 +296,15 @@ def fit_record(run: Run, row: Row, receipt: Receipt) -> dict[str, Any]:
 
 def _span(run: Run, row: Row, span: Span) -> dict[str, Any]:
     return {**_key(run, row), **_values(span)}
+
+
+def _decisions(row: Row) -> tuple[Decision, ...]:
+    admission = row.fitted.receipt.admission if row.fitted is not None else None
+    return () if admission is None else admission.decisions
+
+
+def _admission(run: Run, row: Row, one: Decision) -> dict[str, Any]:
+    return {**_values(one), **_key(run, row), "bytes": one.original_bytes}
 
 
 def _call(run: Run, row: Row, call: Call) -> dict[str, Any]:

@@ -105,6 +105,7 @@ class Row:
         calls: attempts in the order in which they were made.
         answer: the stored answer text, null unless the row is completed or its evaluation failed.
         passed: EVA-002, EVA-003, FRM-034.
+        dropped_citations: citations of the answer that name no snippet sent (ADM-064); null without snippets or answer.
         invented_identifiers: identifiers of the answer that stand in nothing sent (EVA-027a).
         duration_s, helper_duration_s, total_duration_s, ttft_s: RUN-051, RUN-053; null if not measured.
         cost, cost_uncached: null without prices or with an unknown number (RUN-092).
@@ -132,6 +133,7 @@ class Row:
     passed: bool | None = None
     invented_identifiers: int | None = None
     context_invented_identifiers: int | None = None
+    dropped_citations: int | None = None
     cost: float | None = None
     cost_uncached: float | None = None
 

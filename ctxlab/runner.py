@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctxlab.caller import RequestTooLargeError, RowLog, row_at_work
 from ctxlab.calls import ChatRequest, Generation
+from ctxlab.citations import dropped_citations
 from ctxlab.errors import CallError
 from ctxlab.estimates import guidance_message, request_tokens
 from ctxlab.evaluators import evaluate, invented_in_context, judge_facts
@@ -251,6 +252,7 @@ def _judge(slot: Slot, fitted: FittedContext, reply: Reply, attempt: _Attempt) -
         facts=verdict.facts,
         passed=verdict.passed,
         invented_identifiers=verdict.invented_identifiers,
+        dropped_citations=dropped_citations(reply.text, slot.case, fitted.ledger),
     )
 
 

@@ -16,6 +16,7 @@ Reason = Literal[
 ]  # fmt: skip
 """Why a snippet was left out (ADM-063)."""
 Refusal = Literal["pinned_too_large", "no_evidence_admitted"]
+Accounting = Literal["chat", "content_bytes"]
 Verdict = Literal["admitted", "clipped", "omitted"]
 
 
@@ -79,7 +80,7 @@ class AdmissionReceipt:
     estimated_input_tokens: int | None
     limit_tokens: int
     counter: str
-    accounting: str
+    accounting: Accounting
     decisions: tuple[Decision, ...]
 
     @property

@@ -13,6 +13,7 @@ from ctxlab.experiments import package_source
 from ctxlab.frames import fit_record, result_record
 from ctxlab.paired import compare_strategies
 from ctxlab.records import EvaluatorResult
+from ctxlab.reports.admissions import admission_record
 from ctxlab.reports.aggregates import aggregate_of, aggregates_by_strategy
 from ctxlab.reports.records import (
     CalibrationRecord,
@@ -174,6 +175,7 @@ def _receipt(run: Run, row: Row) -> ReceiptRecord | None:
     if row.fitted is None:
         return None
     told = fit_record(run, row, row.fitted.receipt) | {"flags": tuple(sorted(row.fitted.receipt.flags))}
+    told["admission"] = admission_record(row)
     return ReceiptRecord(**{f.name: told[f.name] for f in fields(ReceiptRecord)})
 
 

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field
 
 from ctxlab.prices import Prices
 from ctxlab.records import EvaluatorResult, Fate, RowStage, Status
+from ctxlab.reports.admissions import AdmissionRecord
 
 STRICT = ConfigDict(extra="forbid", strict=True)
 Word = Annotated[str, Field(min_length=1, max_length=1024)]
@@ -82,7 +83,10 @@ class FactRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptRecord:
-    """What a strategy decided and counted (STR-030); the numbers are those of the `fits` frame."""
+    """What a strategy decided and counted (STR-030); the numbers are those of the `fits` frame.
+
+    `admission` is the account of the snippets where they were decided on, else null.
+    """
 
     strategy: Word
     parameters: Mapping[str, Any]
@@ -119,6 +123,7 @@ class ReceiptRecord:
     omitted: Count | None
     clipped: Count | None
     flags: tuple[Word, ...]
+    admission: AdmissionRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
