@@ -13,6 +13,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ctxlab.boundary_lists import BOUNDARY_LISTS
 from ctxlab.messages import canonical_json
 from ctxlab.segment_rules import (
     ABBREVIATIONS,
@@ -39,11 +40,11 @@ SEGMENT_RULES_SHA256 = hashlib.sha256(
     canonical_json(
         [
             SEGMENT_RULES_VERSION, OPENING, CLOSING, CLOSERS, SPACED_MARKS, FREE_MARKS, ABBREVIATIONS, BEFORE_NUMBERS,
-            MONTHS, sorted(ORDINAL_LANGUAGES), LINE_KINDS, CODE_LINE.pattern,
+            MONTHS, sorted(ORDINAL_LANGUAGES), LINE_KINDS, CODE_LINE.pattern, *BOUNDARY_LISTS,
         ]
     ).encode()
 ).hexdigest()  # fmt: skip
-"""Hash of the rules, for the fingerprint of a run."""
+"""Hash of the rules and of the lists that clips need besides, for the fingerprint of a run."""
 
 
 class End(NamedTuple):
@@ -129,7 +130,7 @@ def _fences(text: str) -> Iterator[tuple[int, int, bool]]:
     if "```" not in text and "~~~" not in text:
         yield 0, len(text), False
         return
-    bounds = [span for span in _lines(text, 0, len(text)) if _kind(text[slice(*span)]) == "fence"]
+    bounds = [span for span in _lines(text, 0, len(text)) if line_kind(text[slice(*span)]) == "fence"]
     done = 0
     for (start, _), (_, end) in zip(bounds[::2], bounds[1::2], strict=False):
         yield done, start, False
@@ -144,7 +145,7 @@ def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
     previous, ended = "blank", True
     for line_start, line_end in _lines(text, start, end):
         line = text[line_start:line_end]
-        kind = _kind(line)
+        kind = line_kind(line)
         begins = (
             kind in ("blank", "item") or kind in _ALONE or (kind == "field" and ended) or previous in _ALONE
         )
@@ -157,7 +158,8 @@ def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
         yield opened, end
 
 
-def _kind(line: str) -> str:
+def line_kind(line: str) -> str:
+    """The kind of a line by how it begins, one of `LINE_KINDS` or `plain`."""
     match = _KIND.match(line)
     return str(match.lastgroup) if match else "plain"
 

@@ -16,6 +16,7 @@ LAYERS = [
         "cue_lists",
         "cues",
         "segment_rules",
+        "boundary_lists",
         "segments",
         "statements",
         "retries",

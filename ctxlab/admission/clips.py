@@ -1,4 +1,8 @@
-"""Where a snippet may be clipped: at the beginning of its complete last sentence, or nowhere."""
+"""Where a snippet may be clipped: at the beginning of its complete last sentence or statement, or nowhere.
+
+A sentence torn from what qualifies it says something else. So a text is clipped only where its last sentence is
+complete, begins at a sure end, and does not lean on the one before it; in doubt it is left out.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,18 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Reason = Literal[
-    "empty", "incomplete_tail", "no_complete_sentence", "ambiguous_boundary", "leaning_sentence"
-]  # fmt: skip
-_BOUNDARY = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？])\s*(?=\S)|(?<=[;}])\n(?=\S)")
+from ctxlab.admission.code_ends import is_code, statement_ends
+from ctxlab.admission.enclosures import enclosures
+from ctxlab.admission.sentence_ends import ends_backward, is_whole, leans
+from ctxlab.segment_rules import CLOSERS, FREE_MARKS, SPACED_MARKS
+from ctxlab.segments import line_kind
+
+Reason = Literal["empty", "incomplete_tail", "no_complete_sentence", "ambiguous_boundary", "leaning_sentence"]
+_LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)?")
+_FENCE = re.compile(r"^[ \t>]*(?:```|~~~).*$", re.MULTILINE)
+_LETTER = re.compile(r"[^\W\d_]")
+_STRIPPED = "".join(set(CLOSERS) - {"[", "\\", "]", "*"}) + "]*\\ \u00a0\u202f"
+_BREAKS = frozenset({"blank", "fence", "rule", "heading", "row", "item"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,11 +32,77 @@ class Clip:
 
 
 def clip_of(text: str, language: str | None) -> Clip | Reason:
-    """Where the complete last sentence or statement of a text begins, or why it may not be taken alone."""
+    """Where the complete last sentence or statement of a text begins, or why it may not be taken alone.
+
+    An unknown language is judged by the lists of all. Time is proportional to the text.
+    """
     written = text.rstrip()
     if not written:
         return "empty"
-    if written[-1] not in (".!?。！？" if language != "code" else ";}"):
+    if language == "code" or (written[-1] in ";{}):" and is_code(written)):
+        return _clip_of_code(written)
+    if written.rstrip(_STRIPPED)[-1:] not in tuple(SPACED_MARKS + FREE_MARKS):
         return "incomplete_tail"
-    starts = [match.end() for match in _BOUNDARY.finditer(written)]
-    return Clip(start=starts[-1]) if starts else "no_complete_sentence"
+    return _clip_of_prose(written, language)
+
+
+def _clip_of_code(text: str) -> Clip | Reason:
+    ends = statement_ends(text)
+    if not ends or ends[-1].place != len(text):
+        return "incomplete_tail"
+    if len(ends) == 1:
+        return "no_complete_sentence"
+    if not ends[-2].is_sure:
+        return "ambiguous_boundary"
+    start = ends[-2].place
+    return Clip(start=start + len(text[start:]) - len(text[start:].lstrip("\r\n")))
+
+
+def _clip_of_prose(text: str, language: str | None) -> Clip | Reason:
+    start, is_fenced = _last_prose(text)
+    pairs = enclosures(text, start, len(text))
+    if is_fenced or pairs.is_open:
+        return "incomplete_tail"
+    ends = ends_backward(text, start, len(text), pairs, language=language)
+    last = next(ends, None)
+    if last is None or last.marks.end() != len(text):
+        return "incomplete_tail"
+    if not is_whole(text, start, last.marks, pairs, language=language):
+        return "incomplete_tail"
+    boundary = next(ends, None)
+    if boundary is None:
+        return "no_complete_sentence"
+    place = boundary.marks.end()
+    place += len(text[place:]) - len(text[place:].lstrip())
+    if not _LETTER.search(text, place, last.marks.start()) or not _is_one_block(text, start, place):
+        return "no_complete_sentence"
+    if not boundary.is_sure:
+        return "ambiguous_boundary"
+    return "leaning_sentence" if leans(text[place:], language=language) else Clip(start=place)
+
+
+def _last_prose(text: str) -> tuple[int, bool]:
+    """Where the prose behind the last fenced code begins, and whether the text ends inside a fence."""
+    fences = [match.end() for match in _FENCE.finditer(text)]
+    return (fences[-1] if fences else 0), len(fences) % 2 == 1 or (bool(fences) and fences[-1] == len(text))
+
+
+def _is_one_block(text: str, start: int, place: int) -> bool:
+    """Whether the last sentence is within one block, and not an item under a line that ends no sentence (ADM-041)."""
+    lines = [match[0] for match in _LINE.finditer(text, place) if match[0]]
+    first = line_kind(lines[0])
+    if first in ("heading", "row", "rule") or any(line_kind(line) in _BREAKS for line in lines[1:]):
+        return False
+    return first != "item" or _is_list_alone(text, start, place)
+
+
+def _is_list_alone(text: str, start: int, place: int) -> bool:
+    """Whether nothing that ends no sentence opens the list whose item begins at a place."""
+    ended = True
+    for line in reversed([match[0] for match in _LINE.finditer(text, start, place) if match[0]]):
+        kind = line_kind(line)
+        stands = line.rstrip().rstrip(_STRIPPED)[-1:]
+        ended = kind == "blank" or stands in tuple(SPACED_MARKS + FREE_MARKS)
+        if kind not in ("item", "blank"):
+            return ended and kind == "plain"
+    return True
