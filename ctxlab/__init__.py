@@ -176,6 +176,13 @@ if TYPE_CHECKING:
     from ctxlab.strategies.plan import Plan as Plan
     from ctxlab.strategies.shorten import Shorten as Shorten
     from ctxlab.strategies.summarize import Summarize as Summarize
+    from ctxlab.sweep_tables import (
+        flat_region as flat_region,
+        sensitivity_table as sensitivity_table,
+        settings_table as settings_table,
+        sweep_frame as sweep_frame,
+    )
+    from ctxlab.sweeps import Sweep as Sweep, sweep as sweep
     from ctxlab.tables import (
         answers_table as answers_table,
         cases_table as cases_table,
@@ -233,6 +240,8 @@ _NAMES = {
     "strategies.plan": "Plan",
     "strategies.shorten": "Shorten",
     "strategies.summarize": "Summarize",
+    "sweep_tables": "flat_region sensitivity_table settings_table sweep_frame",
+    "sweeps": "Sweep sweep",
     "tables": "answers_table cases_table differences_table failures_table fates_table kinds_table losses_table provenance_table times_table",
     "thresholds": "Thresholds",
     "tokens": "token_counter",

@@ -125,7 +125,7 @@ async def arun(
     main = resolve_client(client, base)
     counter = counted_once(counter or token_counter(main.model if main else None))
     design = Design(
-        dataset=dataset if isinstance(dataset, Dataset) else load_dataset(dataset),
+        dataset=loaded(dataset),
         strategies=with_full(chosen),
         client=main,
         helper=helper_client or main,
@@ -184,6 +184,11 @@ def _in_a_frame(function: Callable[P, Awaitable[Run]]) -> Callable[P, Coroutine[
 run = blocking(arun)
 acompare = _in_a_frame(arun)
 compare = blocking(acompare)
+
+
+def loaded(dataset: str | Path | Dataset) -> Dataset:
+    """The dataset, read if it is a path."""
+    return dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
 
 
 def resolve_client(client: str | ChatClient | None, budget: Budget) -> ChatClient | None:

@@ -48,7 +48,16 @@ LAYERS = [
     ["reports"],
     ["registry", "places"],
     ["attached"],
-    ["comparison", "equal_tokens", "forecasts", "instant_server", "loopback_latency"],
+    [
+        "comparison",
+        "equal_tokens",
+        "forecasts",
+        "settings",
+        "sweeps",
+        "sweep_tables",
+        "instant_server",
+        "loopback_latency",
+    ],
     ["parameters", "safe_html", "page", "engine", "notebooks"],
     ["cli"],
 ]

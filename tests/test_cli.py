@@ -372,3 +372,22 @@ def test_forecast_lists_requests_and_sends_nothing(tmp_path):
         2, "error: client: a forecast sends nothing; allowed is stand-in:NAME\n",
     )  # fmt: skip
     assert list(tmp_path.iterdir()) == []
+
+
+# covers EXP-064, GEN-034
+def test_sweep_is_offline_unless_a_client_is_named_and_then_needs_a_limit(tmp_path):
+    words = ("sweep", "--dataset", CONTINUATION, "--strategies", "extract", "--set", "target_tokens=256,512")
+    table = ctxlab(*words, cwd=tmp_path)
+    assert (table.returncode, table.stderr) == (0, "")
+    assert "extract: 2 of 2 settings cannot be told from the best (context recall 0.952)" in table.stdout
+    done = ctxlab(*words, "--format", "json", cwd=tmp_path)
+    made = json.loads(done.stdout)
+    assert (made["frame"], made["counter"], len(made["rows"])) == ("sweep", "o200k_base", 6)
+    assert list(tmp_path.iterdir()) == []
+    for limit, said in (((), "is needed with a client"), (("--max-calls", "8"), "allowed are 8")):
+        refused = ctxlab(*words, "--client", "stand-in:echo", *limit, cwd=tmp_path)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert said in refused.stderr
+    live = ctxlab(*words, "--client", "stand-in:echo", "--max-calls", "18", "--quiet", cwd=tmp_path)
+    assert live.returncode == 0
+    assert live.stderr.startswith("sending 18 requests with ")

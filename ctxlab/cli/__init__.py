@@ -26,6 +26,7 @@ from ctxlab.cli.gate import gate
 from ctxlab.cli.printing import report_error
 from ctxlab.cli.report import report
 from ctxlab.cli.runs import runs_group
+from ctxlab.cli.sweep import sweep
 from ctxlab.cli.watch import Watch
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ INTERRUPTED = 130
 VERBS: dict[str, Callable[..., int]] = {
     "compare": compare,
     "forecast": forecast,
+    "sweep": sweep,
     "eval": evaluate,
     "gate": gate,
     "report": report,

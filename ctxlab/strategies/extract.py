@@ -87,6 +87,7 @@ class Extract(Treatment):
     """
 
     kind: ClassVar[str] = "extract"
+    reads_thresholds: ClassVar[bool] = False
     target_tokens: int | None = None
     weights: Weights = field(default=Weights(), metadata=PYTHON_ONLY)
     evidence: Evidence = "all"

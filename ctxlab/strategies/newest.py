@@ -31,6 +31,7 @@ class Newest(Treatment):
     """
 
     kind: ClassVar[str] = "newest"
+    reads_thresholds: ClassVar[bool] = False
     target_tokens: int | None = None
     label: str | None = field(default=None, metadata=NOT_A_PARAMETER)
 
