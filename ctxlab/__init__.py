@@ -17,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ctxlab.admission.passes import admit_snippets as admit_snippets
     from ctxlab.allowances import budgets as budgets
     from ctxlab.answers import evaluate_answers as evaluate_answers, judge_answers as judge_answers
     from ctxlab.budget import Budget as Budget, Calibration as Calibration, summary_target as summary_target
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
         forecast_table as forecast_table,
     )
     from ctxlab.frames import (
+        admission_frame as admission_frame,
         calibration_frame as calibration_frame,
         calls_frame as calls_frame,
         cases_frame as cases_frame,
@@ -114,6 +116,7 @@ if TYPE_CHECKING:
     from ctxlab.loading import load_dataset as load_dataset
     from ctxlab.local import LocalClient as LocalClient, local_client as local_client
     from ctxlab.loopback_latency import client_latency as client_latency
+    from ctxlab.measurement import measurement_frame as measurement_frame
     from ctxlab.messages import Message as Message
     from ctxlab.notebooks import (
         Report as Report,
@@ -155,6 +158,7 @@ if TYPE_CHECKING:
         run_report as run_report,
         write_report as write_report,
     )
+    from ctxlab.retention import retention_frame as retention_frame
     from ctxlab.sentences import (
         failures as failures,
         findings as findings,
@@ -169,6 +173,7 @@ if TYPE_CHECKING:
         show_text as show_text,
     )
     from ctxlab.standins import stand_in as stand_in
+    from ctxlab.strategies.admit import Admit as Admit
     from ctxlab.strategies.extract import Extract as Extract, Weights as Weights
     from ctxlab.strategies.full import Empty as Empty, Full as Full
     from ctxlab.strategies.newest import Newest as Newest
@@ -198,6 +203,7 @@ if TYPE_CHECKING:
     from ctxlab.tokens import token_counter as token_counter
 
 _NAMES = {
+    "admission.passes": "admit_snippets",
     "allowances": "budgets",
     "answers": "evaluate_answers judge_answers",
     "budget": "Budget Calibration summary_target",
@@ -215,13 +221,14 @@ _NAMES = {
     "estimates": "request_tokens",
     "evaluators": "evaluate",
     "forecasts": "Forecast aforecast forecast forecast_frame forecast_table",
-    "frames": "calibration_frame calls_frame cases_frame comparisons_frame evaluations_frame facts_frame fits_frame imports_frame kinds_frame ledger_frame metrics_frame read_parquet results_frame write_parquet",
+    "frames": "admission_frame calibration_frame calls_frame cases_frame comparisons_frame evaluations_frame facts_frame fits_frame imports_frame kinds_frame ledger_frame metrics_frame read_parquet results_frame write_parquet",
     "gates": "GateLimits Verdict gates_frame gates_table judge_gates transitions_frame transitions_table",
     "generations": "by_generation calls_table",
     "importers": "import_dataset",
     "loading": "load_dataset",
     "local": "LocalClient local_client",
     "loopback_latency": "client_latency",
+    "measurement": "measurement_frame",
     "messages": "Message",
     "notebooks": "Report execute_notebook report_notebook",
     "plots": "describe_generations describe_kept describe_kinds describe_recall_cost describe_recall_latency plot_generations plot_kept plot_kinds plot_recall_cost plot_recall_latency",
@@ -230,9 +237,11 @@ _NAMES = {
     "registry": "diff_frame runs_frame scan_runs set_alias verify_run",
     "replays": "Replay areplay replay replay_frame",
     "reports": "EvaluationReport read_report report_markdown restored_run run_report write_report",
+    "retention": "retention_frame",
     "sentences": "failures findings frontier inventions limitations",
     "showing": "show_figure show_run show_table show_text",
     "standins": "stand_in",
+    "strategies.admit": "Admit",
     "strategies.extract": "Extract Weights",
     "strategies.full": "Empty Full",
     "strategies.newest": "Newest",

@@ -304,7 +304,7 @@ def _decisions(row: Row) -> tuple[Decision, ...]:
 
 
 def _admission(run: Run, row: Row, one: Decision) -> dict[str, Any]:
-    return {**_values(one), **_key(run, row), "bytes": one.original_bytes}
+    return {**one._asdict(), **_key(run, row), "bytes": one.original_bytes}
 
 
 def _call(run: Run, row: Row, call: Call) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctxlab.admission.passes import Admission, admit_snippets
-from ctxlab.admission.rendering import EVIDENCE, Entry, Growing, render_snippets
+from ctxlab.admission.rendering import EVIDENCE, Entry, render_snippets
 from ctxlab.budget import Budget
 from ctxlab.estimates import messages_tokens
 from ctxlab.facts import judge_facts
@@ -77,10 +77,9 @@ def probe_budget(probe: Case) -> Budget:
 
 def _size(probe: Case, snippets: Sequence[Snippet]) -> int:
     """What the request costs with these snippets whole and without labels."""
-    text = Growing(form=EVIDENCE, counter=COUNTER)
-    for number, snippet in enumerate(snippets, 1):
-        text.add(EVIDENCE.write(Entry(snippet, number, None, snippet.text)))
-    return _others(probe) + EVIDENCE.framing_tokens(COUNTER) + text.tokens
+    entries = [EVIDENCE.write(Entry(s, number, None, s.text)) for number, s in enumerate(snippets, 1)]
+    text = "".join([EVIDENCE.head, *entries, EVIDENCE.notice])
+    return _others(probe) + EVIDENCE.framing_tokens(COUNTER) + COUNTER(text)
 
 
 def _others(probe: Case) -> int:

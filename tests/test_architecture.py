@@ -35,6 +35,7 @@ LAYERS = [
         "answers",
         "retention",
         "measurement",
+        "measurement_receipt",
         "display",
         "choices",
         "showing",

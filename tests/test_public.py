@@ -19,6 +19,7 @@ def test_public_names_are_listed_sorted_and_documented():
 # covers GEN-015
 def test_the_list_of_public_names_is_pinned():
     assert ctxlab.__all__ == [
+        "Admit",
         "AttachedGates",
         "Budget",
         "BudgetError",
@@ -67,6 +68,8 @@ def test_the_list_of_public_names_is_pinned():
         "Verdict",
         "Weights",
         "acompare",
+        "admission_frame",
+        "admit_snippets",
         "aforecast",
         "answers_table",
         "areplay",
@@ -132,6 +135,7 @@ def test_the_list_of_public_names_is_pinned():
         "load_system_prompt",
         "local_client",
         "losses_table",
+        "measurement_frame",
         "metrics_frame",
         "metrics_table",
         "parse_strategies",
@@ -150,6 +154,7 @@ def test_the_list_of_public_names_is_pinned():
         "request_tokens",
         "restored_run",
         "results_frame",
+        "retention_frame",
         "run",
         "run_report",
         "run_samples",

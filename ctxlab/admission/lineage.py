@@ -7,6 +7,7 @@ snippets and edges, sorting apart.
 
 from __future__ import annotations
 
+import functools
 import heapq
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -57,6 +58,9 @@ def arrange(snippets: Sequence[Snippet]) -> list[Place]:
 
     Raises `InputError` if two snippets have one id.
     """
+    first = _first_of_titles(snippets)
+    if len(first) == len(snippets) and not any(snippet.superseded_by for snippet in snippets):
+        return [_alone(rank, own_time(snippet)) for rank, snippet in enumerate(snippets)]
     named, missing, astray = _named_successors(snippets)
     topics = _topics(snippets, named)
     components = _components(named)
@@ -84,7 +88,7 @@ def arrange(snippets: Sequence[Snippet]) -> list[Place]:
 
 def in_rank_order(snippets: Sequence[Snippet]) -> list[Place]:
     """The retrieval order as it is, nothing obsolete and nothing blocked: what admission is measured against."""
-    return [Place(rank, rank, 0, (), None, None, ()) for rank in range(len(snippets))]
+    return [_alone(rank, None) for rank in range(len(snippets))]
 
 
 def folded_title(title: str) -> str:
@@ -96,7 +100,29 @@ def folded_title(title: str) -> str:
 def own_time(snippet: Snippet) -> datetime | None:
     """When a snippet was said, null if that is unknown; when it was ingested says nothing (ADM-012)."""
     text = snippet.session_start or snippet.evidence_time
-    return None if text is None else parse_time(text)
+    return None if text is None else _time(text)
+
+
+_time = functools.lru_cache(maxsize=4096)(parse_time)
+
+
+def _alone(rank: int, time: datetime | None) -> Place:
+    """A snippet that is a topic of its own."""
+    return Place(rank, rank, 0, (), time, None, ())
+
+
+def _first_of_titles(snippets: Sequence[Snippet]) -> dict[tuple[str, str, str | int], int]:
+    """By scope and title the best rank; a snippet without a title stands under its own rank.
+
+    Raises `InputError` if two snippets have one id.
+    """
+    if len({snippet.id for snippet in snippets}) < len(snippets):
+        raise InputError("snippets: an id stands twice; allowed is each once")
+    first: dict[tuple[str, str, str | int], int] = {}
+    for rank, snippet in enumerate(snippets):
+        scope = snippet.scope
+        first.setdefault((scope.workspace, scope.project, folded_title(snippet.title) or rank), rank)
+    return first
 
 
 def _label(*, superseded: bool, missing: bool, older: bool) -> Label | None:
@@ -119,8 +145,6 @@ def _flags(*, cyclic: bool, astray: bool) -> tuple[Flag, ...]:
 def _named_successors(snippets: Sequence[Snippet]) -> tuple[list[list[int]], set[int], set[int]]:
     """The successors of each snippet in its scope; who names one not in the list; who names one out of scope."""
     places = {snippet.id: rank for rank, snippet in enumerate(snippets)}
-    if len(places) < len(snippets):
-        raise InputError("snippets: an id stands twice; allowed is each once")
     missing: set[int] = set()
     astray: set[int] = set()
     edges: list[list[int]] = [[] for _ in snippets]
@@ -146,11 +170,12 @@ def _topics(snippets: Sequence[Snippet], edges: Edges) -> list[list[int]]:
             rank = parents[rank]
         return rank
 
-    first: dict[tuple[object, str], int] = {}
+    first: dict[tuple[str, str, str], int] = {}
     for rank, snippet in enumerate(snippets):
         title = folded_title(snippet.title)
         if title:
-            parents[root(rank)] = root(first.setdefault((snippet.scope, title), rank))
+            key = (snippet.scope.workspace, snippet.scope.project, title)
+            parents[root(rank)] = root(first.setdefault(key, rank))
         for successor in edges[rank]:
             parents[root(rank)] = root(successor)
     topics: dict[int, list[int]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from ctxlab.admission.clips import Clip, clip_of
 from ctxlab.admission.lineage import Arrange, Place, arrange
 from ctxlab.admission.receipt import AdmissionReceipt, Decision
 from ctxlab.admission.rendering import EVIDENCE, Entry, Form, Growing
+from ctxlab.segment_rules import CLOSERS, FREE_MARKS, SPACED_MARKS
 from ctxlab.tokens import utf8_bytes
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from ctxlab.budget import Budget
     from ctxlab.dataset import Snippet
     from ctxlab.tokens import Counter
+
+_END = re.compile(f"[{SPACED_MARKS}{FREE_MARKS}\r\n]")
+_TAIL = f"{SPACED_MARKS}{FREE_MARKS}{CLOSERS} \t\r\n;"
 
 ClipOf = Callable[[str, str | None], "Clip | Reason"]
 """Where the complete last sentence of a text in a language begins, or why it may not be clipped."""
@@ -70,14 +75,21 @@ def admit_snippets(
     passes.admit_whole()
     passes.admit_clip()
     if not passes.positions:
-        cheapest = min(passes.tried.values(), default=passes.text.tokens)
+        cheapest = min(map(passes.text.tokens_with, passes.tried or [""]))
         return passes.refused("no_evidence_admitted", content_tokens=request.around_tokens + cheapest)
     return passes.with_evidence()
 
 
+def ends_in_more_than(text: str, *, characters: int) -> bool:
+    """Whether the last sentence surely has more characters: no sentence and no line ends among so many of the last."""
+    body = text.rstrip(_TAIL)
+    window = body[-characters:]
+    return len(window) == characters and window[0].isalnum() and _END.search(window) is None
+
+
 @dataclass(slots=True, kw_only=True)
 class _Request:
-    """What does not depend on the evidence: the room for contents, and what is in it in any case."""
+    """What does not depend on the evidence: what all contents may cost, and what is among them in any case."""
 
     budget: Budget
     counter: Counter
@@ -85,15 +97,12 @@ class _Request:
     form: Form
     bare_tokens: int = field(init=False)
     around_tokens: int = field(init=False)
+    limit_tokens: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.bare_tokens = self.other_tokens + self.form.bare_tokens(self.counter)
         self.around_tokens = self.other_tokens + self.form.framing_tokens(self.counter)
-
-    @property
-    def limit_tokens(self) -> int:
-        """What all contents may cost."""
-        return self.budget.message_allowance_tokens()
+        self.limit_tokens = self.budget.message_allowance_tokens()
 
     def receipt(
         self, decisions: tuple[Decision, ...], *, content_tokens: int, refusal: Refusal | None = None
@@ -126,7 +135,8 @@ class _Passes:
         whole: ranks of what was admitted whole.
         positions: place in the evidence by rank.
         reasons: why the others were left out, by rank.
-        tried: size of the text with each snippet that was tried, as it would have become.
+        entries: whole entries by rank, as they were tried.
+        tried: entries that did not fit.
         stale: by topic, the first tier in which a snippet is not in the evidence whole.
         clip_start: where the text of the clip begins, by rank; at most one.
     """
@@ -140,12 +150,15 @@ class _Passes:
     whole: set[int] = field(default_factory=set)
     positions: dict[int, int] = field(default_factory=dict)
     reasons: dict[int, Reason] = field(default_factory=dict)
-    tried: dict[int, int] = field(default_factory=dict)
+    entries: dict[int, str] = field(default_factory=dict)
+    tried: list[str] = field(default_factory=list)
     stale: dict[int, int] = field(default_factory=dict)
     clip_start: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.text = Growing(form=self.request.form, counter=self.request.counter)
+        request = self.request
+        room = request.limit_tokens - request.around_tokens
+        self.text = Growing(form=request.form, counter=request.counter, limit_tokens=room)
 
     def admit_whole(self) -> None:
         """Pass 1: in order, whatever fits and is not blocked (ADM-020, ADM-021)."""
@@ -156,18 +169,31 @@ class _Passes:
                 self.stale.setdefault(place.topic, place.tier)
 
     def admit_clip(self) -> None:
-        """Pass 2: the last sentence of the first snippet that was too large, may be clipped, and then fits (ADM-023)."""
+        """Pass 2: the last sentence of the first snippet that was too large, may be clipped, and then fits (ADM-023).
+
+        A last sentence that surely has no room is not looked for.
+        """
         for place in self.order:
             if self.reasons.get(place.rank) != "too_large":
                 continue
             snippet = self.snippets[place.rank]
+            if self._has_no_room(place, snippet.text):
+                continue
             found = self.clip(snippet.text, snippet.language or self.language)
             if not isinstance(found, Clip):
                 self.reasons[place.rank] = found
-            elif self._take(place, snippet.text[found.start :].rstrip(), is_clip=True):
+            elif self._take(place, self._written(place, snippet.text[found.start :].rstrip(), is_clip=True)):
                 self.clip_start[place.rank] = found.start
                 del self.reasons[place.rank]
                 return
+
+    def _has_no_room(self, place: Place, text: str) -> bool:
+        """Whether a clip of this text surely does not fit; no is unsure, and the answer with counters of tokens."""
+        left = self.text.bytes_left
+        if left is None:
+            return False
+        around = utf8_bytes(self.entries[place.rank]) - utf8_bytes(text)
+        return left <= around or ends_in_more_than(text, characters=left - around)
 
     def _tried_whole(self, place: Place) -> Reason | None:
         """Admit a snippet if nothing is against it, else say what is."""
@@ -176,7 +202,8 @@ class _Passes:
             return "empty"
         if self._is_blocked(place):
             return "blocked_by_newer"
-        if not self._take(place, text):
+        self.entries[place.rank] = self._written(place, text)
+        if not self._take(place, self.entries[place.rank]):
             return "too_large"
         self.whole.add(place.rank)
         return None
@@ -185,14 +212,12 @@ class _Passes:
         """Whether anything that obsoletes it is not in the evidence whole; tiers come in order, newest first."""
         if self.stale.get(place.topic, place.tier) < place.tier:
             return True
-        return any(successor not in self.whole for successor in place.successors)
+        return not self.whole.issuperset(place.successors)
 
-    def _take(self, place: Place, text: str, *, is_clip: bool = False) -> bool:
+    def _take(self, place: Place, piece: str) -> bool:
         """Add an entry if the whole request, measured with it, fits."""
-        piece = self._written(place, text, is_clip=is_clip)
-        size = self.text.tokens_with(piece)
-        self.tried[place.rank] = min(size, self.tried.get(place.rank, size))
-        if self.request.around_tokens + size > self.request.limit_tokens:
+        if not self.text.fits(piece):
+            self.tried.append(piece)
             return False
         self.text.add(piece)
         self.positions[place.rank] = len(self.positions)
@@ -221,33 +246,29 @@ class _Passes:
         return tuple(self._decision(place) for place in sorted(self.order, key=lambda place: place.rank))
 
     def _decision(self, place: Place) -> Decision:
-        snippet, position = self.snippets[place.rank], self.positions.get(place.rank)
-        start, end = self._range(place.rank)
+        rank = place.rank
+        snippet, position = self.snippets[rank], self.positions.get(rank)
+        size = utf8_bytes(snippet.text)
+        verdict: Verdict = "omitted"
+        start, end, kept = 0, 0, 0
+        if rank in self.whole:
+            verdict, end, kept = "admitted", len(snippet.text), size
+        elif rank in self.clip_start:
+            verdict, start, end = "clipped", self.clip_start[rank], len(snippet.text.rstrip())
+            kept = utf8_bytes(snippet.text[start:end])
         return Decision(
             snippet_id=snippet.id,
-            rank=place.rank,
+            rank=rank,
             topic=place.topic,
-            decision=self._verdict(place.rank),
+            decision=verdict,
             position=position,
-            reason=self.reasons.get(place.rank),
+            reason=self.reasons.get(rank),
             label=None if position is None else place.label,
             flags=place.flags,
-            original_bytes=utf8_bytes(snippet.text),
-            kept_bytes=utf8_bytes(snippet.text[start:end]),
-            tokens=self.request.counter(self._written(place, snippet.text)),
+            original_bytes=size,
+            kept_bytes=kept,
+            tokens=self.request.counter(self.entries.get(rank) or self._written(place, snippet.text)),
             start=start,
             end=end,
             time=place.time,
         )
-
-    def _verdict(self, rank: int) -> Verdict:
-        if rank in self.whole:
-            return "admitted"
-        return "clipped" if rank in self.clip_start else "omitted"
-
-    def _range(self, rank: int) -> tuple[int, int]:
-        """The characters of a snippet that stand in the evidence."""
-        text = self.snippets[rank].text
-        if rank in self.whole:
-            return 0, len(text)
-        return (self.clip_start[rank], len(text.rstrip())) if rank in self.clip_start else (0, 0)

@@ -6,6 +6,7 @@ break with a bracket behind it, so tokens of the pieces add up to the tokens of 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -43,7 +44,7 @@ class Form:
     Attributes:
         head: what stands before the first entry.
         notice: what stands after the last one.
-        write: an entry as text, from `[` to a line break.
+        write: an entry as text, from `[` to a line break; a clip has no less around its text than the whole.
         accounting: `chat`: evidence is a message of its own, which is left out without evidence; `content_bytes`:
             only contents count, and the head is sent in any case.
     """
@@ -81,18 +82,19 @@ def render_snippets(snippets: Iterable[Snippet]) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Growing:
-    """The text that holds the evidence, as it grows by whole entries, and its size at any time.
+    """The text that holds the evidence, as it grows by whole entries, and whether it stays within its limit.
 
-    The size is always that of the whole text with head and notice. It is found by adding where that is exact: bytes of
+    Its size is always that of the whole text with head and notice. It is found by adding where that is exact: bytes of
     a counter of bytes, tokens of pieces of a vocabulary. With any other counter the whole text is counted each time.
     """
 
     form: Form
     counter: Counter
+    limit_tokens: int
     pieces: list[str] = field(default_factory=list)
-    _amount: int = field(init=False, default=0)
     _measure: Callable[[str], int] | None = field(init=False, default=None)
     _per_token: Fraction = field(init=False, default=Fraction(1))
+    _left: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         inner = self.counter.counter if isinstance(self.counter, CountedOnce) else self.counter
@@ -101,30 +103,35 @@ class Growing:
         elif isinstance(inner, VocabularyCounter):
             self._measure = self.counter
         if self._measure is not None:
-            self._amount = self._measure(self.form.head) + self._measure(self.form.notice)
+            around = self._measure(self.form.head) + self._measure(self.form.notice)
+            # So many bytes, rounded up to tokens, are just within the limit.
+            self._left = math.floor(self.limit_tokens * self._per_token) - around
 
     @property
     def text(self) -> str:
         """All of it."""
-        return "".join([self.form.head, *self.pieces, self.form.notice])
+        return self._with("")
 
-    @property
-    def tokens(self) -> int:
-        """Its size."""
-        return self.counter(self.text) if self._measure is None else self._tokens(self._amount)
-
-    def tokens_with(self, piece: str) -> int:
-        """Its size with one more entry."""
-        if self._measure is not None:
-            return self._tokens(self._amount + self._measure(piece))
-        return self.counter("".join([self.form.head, *self.pieces, piece, self.form.notice]))
+    def fits(self, piece: str) -> bool:
+        """Whether it stays within the limit with one more entry."""
+        if self._measure is None:
+            return self.tokens_with(piece) <= self.limit_tokens
+        return self._measure(piece) <= self._left
 
     def add(self, piece: str) -> None:
         """Take one more entry in."""
         self.pieces.append(piece)
         if self._measure is not None:
-            self._amount += self._measure(piece)
+            self._left -= self._measure(piece)
 
-    def _tokens(self, amount: int) -> int:
-        """Tokens of an amount in the measure: bytes are divided by the ratio and rounded up once, at the end."""
-        return -(-amount * self._per_token.denominator // self._per_token.numerator)
+    def tokens_with(self, piece: str) -> int:
+        """Its size with one more entry, or none more if that is empty."""
+        return self.counter(self._with(piece))
+
+    @property
+    def bytes_left(self) -> int | None:
+        """How many bytes one more entry may have; null if bytes do not tell."""
+        return self._left if self._measure is utf8_bytes else None
+
+    def _with(self, piece: str) -> str:
+        return "".join([self.form.head, *self.pieces, piece, self.form.notice])

@@ -3,7 +3,7 @@
 | exit | meaning |
 |---:|---|
 | 0 | done; wrong answers and refused rows alone do not change it |
-| 1 | at least one gate failed |
+| 1 | at least one gate failed, or a retention probe was lost |
 | 2 | invalid input: arguments, dataset, report, threshold, notebook parameter |
 | 3 | written, but at least one row ended in an operational error |
 | 4 | internal failure, failed notebook cell, or integrity violation |
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ctxlab.cli.admit import admit
 from ctxlab.cli.compare import compare
 from ctxlab.cli.evaluation import evaluate
 from ctxlab.cli.fetch_model import fetch_model
@@ -39,6 +40,7 @@ VERBS: dict[str, Callable[..., int]] = {
     "sweep": sweep,
     "eval": evaluate,
     "gate": gate,
+    "admit": admit,
     "report": report,
     "fetch-model": fetch_model,
 }
