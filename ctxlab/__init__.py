@@ -27,6 +27,14 @@ if TYPE_CHECKING:
         estimates_table as estimates_table,
         fitting_table as fitting_table,
     )
+    from ctxlab.caches import (
+        CachePolicy as CachePolicy,
+        CacheUse as CacheUse,
+        Compaction as Compaction,
+        pays_after as pays_after,
+        simulate_cache as simulate_cache,
+        turns_to_pay as turns_to_pay,
+    )
     from ctxlab.calibration import (
         Sample as Sample,
         calibrated as calibrated,
@@ -208,6 +216,7 @@ _NAMES = {
     "answers": "evaluate_answers judge_answers",
     "budget": "Budget Calibration summary_target",
     "budget_tables": "budget_table calibration_table estimates_table fitting_table",
+    "caches": "CachePolicy CacheUse Compaction pays_after simulate_cache turns_to_pay",
     "calibration": "Sample calibrated frame_samples learned_counter run_samples",
     "calls": "ChatClient Generation",
     "choices": "client_from_words dataset_from_words datasets_from_words thresholds_from_words",
