@@ -26,7 +26,7 @@ LAYERS = [
     ["prompts", "sending", "tabulate", "admission", "strategies.base"],
     ["client", "fetch", "records", "prices"],
     ["strategies", "local", "standins"],
-    ["facts", "citations", "measures", "caller", "calibration", "checkpoints", "replays"],
+    ["facts", "caches", "citations", "measures", "caller", "calibration", "checkpoints", "replays"],
     ["dataset_rules", "loading", "importers", "declarations"],
     ["evaluators", "metrics"],
     ["paired", "runner", "design"],
