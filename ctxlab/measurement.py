@@ -5,13 +5,13 @@ The request is that of `templates/measurement.json`: a system message, and a use
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import itertools
 import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -98,11 +98,11 @@ class Template:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request that was built, or the account of why none was; without one the contents are null."""
+    """A request that was built, and the account of it; if none was built, the contents are null."""
 
     system: str | None
     user: str | None
-    receipt: AdmissionReceipt
+    account: Callable[[], AdmissionReceipt]
 
 
 def load_template() -> Template:
@@ -179,8 +179,8 @@ def measurement_frame(
         snippets = template.snippets(fixture, number)
         question = QUESTION * (size // len(QUESTION))
         key = {"fixture": fixture, "snippets": number, "question_bytes": size, "mode": mode}
-        call = functools.partial(build, snippets, question, mode)
-        records.append({**key, **_sizes(call().receipt), **_times(call, clock if timing else None)})
+        call = partial(build, snippets, question, mode)
+        records.append({**key, **_sizes(call().account()), **_times(call, clock if timing else None)})
     attrs = {"run_id": None, "fingerprint": None, "counter": counter.name, "client_kind": "offline"}
     return tabulate(SCHEMAS["measurement"], records, attrs=attrs)
 
@@ -193,9 +193,8 @@ def request_with(
     found = admit_snippets(
         snippets, budget=budget, counter=counter, other_tokens=counter(template.system), form=form
     )
-    built = found.receipt.request_built
-    user = (form.head if found.text is None else found.text) if built else None
-    return Request(system=template.system if built else None, user=user, receipt=found.receipt)
+    system = None if found.text is None else template.system
+    return Request(system=system, user=found.text, account=lambda: found.receipt)
 
 
 def request_without(
@@ -211,7 +210,8 @@ def request_without(
     """The request with every snippet whole, in rank order, without labels; nothing of it is estimated (ADM-008)."""
     entries = [template.plain(snippet, number) for number, snippet in enumerate(snippets, 1)]
     user = "".join([template.head(question), *entries])
-    receipt = AdmissionReceipt(
+    account = partial(
+        AdmissionReceipt,
         enabled=False,
         request_built=True,
         refusal=None,
@@ -226,7 +226,7 @@ def request_without(
         accounting="content_bytes",
         decisions=(),
     )
-    return Request(system=template.system, user=user, receipt=receipt)
+    return Request(system=template.system, user=user, account=account)
 
 
 def measurement_csv(frame: pd.DataFrame) -> str:

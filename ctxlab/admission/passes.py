@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ctxlab.admission.clips import Clip, clip_of
@@ -29,12 +30,20 @@ ClipOf = Callable[[str, str | None], "Clip | Reason"]
 """Where the complete last sentence of a text in a language begins, or why it may not be clipped."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Admission:
-    """The evidence of one request: its text, null if none is sent, and the account of it."""
+    """The evidence of one request: its text, null if none is sent, and the account of it.
+
+    The account is made when it is first read: why each of many snippets was left out may take longer than admission.
+    """
 
     text: str | None
-    receipt: AdmissionReceipt
+    account: Callable[[], AdmissionReceipt] = field(repr=False, compare=False)
+
+    @cached_property
+    def receipt(self) -> AdmissionReceipt:
+        """What was decided and counted."""
+        return self.account()
 
 
 def admit_snippets(
@@ -64,6 +73,7 @@ def admit_snippets(
     Raises:
         InputError: two snippets have one id.
     """
+    snippets = tuple(snippets)
     order = arrange(snippets)
     request = _Request(budget=budget, counter=counter, other_tokens=other_tokens, form=form)
     passes = _Passes(snippets=snippets, order=order, request=request, language=language, clip=clip)
@@ -75,7 +85,7 @@ def admit_snippets(
     passes.admit_whole()
     passes.admit_clip()
     if not passes.positions:
-        cheapest = min(map(passes.text.tokens_with, passes.tried or [""]))
+        cheapest = min(map(passes.text.tokens_with, passes.entries.values() or [""]))
         return passes.refused("no_evidence_admitted", content_tokens=request.around_tokens + cheapest)
     return passes.with_evidence()
 
@@ -136,8 +146,8 @@ class _Passes:
         positions: place in the evidence by rank.
         reasons: why the others were left out, by rank.
         entries: whole entries by rank, as they were tried.
-        tried: entries that did not fit.
         stale: by topic, the first tier in which a snippet is not in the evidence whole.
+        unsought: ranks of what was too large and surely has no last sentence that fits.
         clip_start: where the text of the clip begins, by rank; at most one.
     """
 
@@ -151,8 +161,8 @@ class _Passes:
     positions: dict[int, int] = field(default_factory=dict)
     reasons: dict[int, Reason] = field(default_factory=dict)
     entries: dict[int, str] = field(default_factory=dict)
-    tried: list[str] = field(default_factory=list)
     stale: dict[int, int] = field(default_factory=dict)
+    unsought: set[int] = field(default_factory=set)
     clip_start: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -171,21 +181,25 @@ class _Passes:
     def admit_clip(self) -> None:
         """Pass 2: the last sentence of the first snippet that was too large, may be clipped, and then fits (ADM-023).
 
-        A last sentence that surely has no room is not looked for.
+        A last sentence that surely has no room is looked for only when the reason is asked for.
         """
         for place in self.order:
             if self.reasons.get(place.rank) != "too_large":
                 continue
             snippet = self.snippets[place.rank]
             if self._has_no_room(place, snippet.text):
+                self.unsought.add(place.rank)
                 continue
-            found = self.clip(snippet.text, snippet.language or self.language)
+            found = self._clip_of(snippet)
             if not isinstance(found, Clip):
                 self.reasons[place.rank] = found
             elif self._take(place, self._written(place, snippet.text[found.start :].rstrip(), is_clip=True)):
                 self.clip_start[place.rank] = found.start
                 del self.reasons[place.rank]
                 return
+
+    def _clip_of(self, snippet: Snippet) -> Clip | Reason:
+        return self.clip(snippet.text, snippet.language or self.language)
 
     def _has_no_room(self, place: Place, text: str) -> bool:
         """Whether a clip of this text surely does not fit; no is unsure, and the answer with counters of tokens."""
@@ -217,7 +231,6 @@ class _Passes:
     def _take(self, place: Place, piece: str) -> bool:
         """Add an entry if the whole request, measured with it, fits."""
         if not self.text.fits(piece):
-            self.tried.append(piece)
             return False
         self.text.add(piece)
         self.positions[place.rank] = len(self.positions)
@@ -231,16 +244,19 @@ class _Passes:
         """What came of it, rendered and measured once more as a whole."""
         text = self.text.text
         content = self.request.around_tokens + self.request.counter(text)
-        return Admission(text=text, receipt=self.request.receipt(self._decisions(), content_tokens=content))
+        return Admission(text=text, account=partial(self._receipt, content_tokens=content))
 
     def without_evidence(self) -> Admission:
         """The request as it is: there are no snippets."""
-        return Admission(text=None, receipt=self.request.receipt((), content_tokens=self.request.bare_tokens))
+        return Admission(text=None, account=partial(self._receipt, content_tokens=self.request.bare_tokens))
 
     def refused(self, refusal: Refusal, *, content_tokens: int) -> Admission:
         """No request, and what one would have needed."""
-        receipt = self.request.receipt(self._decisions(), content_tokens=content_tokens, refusal=refusal)
-        return Admission(text=None, receipt=receipt)
+        account = partial(self._receipt, content_tokens=content_tokens, refusal=refusal)
+        return Admission(text=None, account=account)
+
+    def _receipt(self, *, content_tokens: int, refusal: Refusal | None = None) -> AdmissionReceipt:
+        return self.request.receipt(self._decisions(), content_tokens=content_tokens, refusal=refusal)
 
     def _decisions(self) -> tuple[Decision, ...]:
         return tuple(self._decision(place) for place in sorted(self.order, key=lambda place: place.rank))
@@ -262,7 +278,7 @@ class _Passes:
             topic=place.topic,
             decision=verdict,
             position=position,
-            reason=self.reasons.get(rank),
+            reason=self._reason(rank),
             label=None if position is None else place.label,
             flags=place.flags,
             original_bytes=size,
@@ -272,3 +288,8 @@ class _Passes:
             end=end,
             time=place.time,
         )
+
+    def _reason(self, rank: int) -> Reason | None:
+        """Why a snippet was left out; what forbids a clip goes before its size."""
+        found = self._clip_of(self.snippets[rank]) if rank in self.unsought else None
+        return self.reasons.get(rank) if found is None or isinstance(found, Clip) else found
