@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from ctxlab.dataset import Case
     from ctxlab.strategies.base import Span
 
-_BRACKETS = re.compile(r"(?<![\w\])])\[([^\[\]\x00-\x1f\x7f]{1,256})\](?![(\[])")
-"""Something in brackets that is neither an index, nor the text of a link."""
+_BRACKETS = re.compile(r"(?<![A-Za-z0-9_])\[([^\[\]\x00-\x1f\x7f]{1,256})\](?!\()")
+"""Something in brackets that is neither an index nor the text of a link."""
 _DIGITS = re.compile(r"\d+")
 
 
