@@ -13,7 +13,7 @@ UNSPACED_LANGUAGES = frozenset({"zh", "ja"})
 
 SHORTENED: dict[str, str] = {
     "en": (
-        "a.m|adj|adm|admin|adv|anon|approx|apr|arch|asst|atty|aug|av|ba|bart|bldg|brig|bul|cap|cdr|cent|chap|"
+        "a.m|cit|adj|adm|admin|adv|anon|approx|apr|arch|asst|atty|aug|av|ba|bart|bldg|brig|bul|cap|cdr|cent|chap|"
         "cmdr|cmp|col|comdr|conn|cont|corp|cpl|cu|deg|dept|det|dist|div|doz|ed|eds|edn|encl|eng|ens|equiv|esq|"
         "est|etc|ext|feb|fig|figs|fn|fr|freq|fri|ft|fwd|gal|gen|gov|govt|hon|hosp|hr|hrs|hwy|ibid|illus|inc|insp|"
         "int|intl|jan|jul|jun|lat|lb|lbs|lieut|ltd|maj|max|md|messrs|mfg|mgr|mi|min|mins|misc|mng|mon|mph|mt|mtn|"
@@ -94,7 +94,10 @@ SHORTENED: dict[str, str] = {
 }
 """More words, without their last full stop, after which a full stop may end no sentence."""
 
-NAMES_WITH_MARKS = "yahoo!|jeopardy!|yum!|oh!|mamma mia!|oklahoma!|wham!|guess?"
+UNITS = "ms|kb|mb|gb|tb|px|hz|khz|mhz|ghz|kbps|mbps|fps|rpm"
+"""Units that are written without a full stop: after a number they are no abbreviations."""
+
+NAMES_WITH_MARKS = "yahoo!|jeopardy!|yum!|mamma mia!|oklahoma!|moulin rouge!|モーニング娘。"
 """Names that end in a mark."""
 
 NUMBERED: dict[str, str] = {
@@ -153,7 +156,7 @@ LEANING: dict[str, str] = {
         "ellas|ello|su|sus|suyo|suya|le|les|lo|lo mismo|el mismo|la misma|tal|tales|ambos|ambas|otro|otra|otros|"
         "otras|los demás|las demás|el último|la última|pero|sin embargo|no obstante|empero|mas|excepto|excepción|"
         "excepciones|la excepción|una excepción|la única excepción|salvo|a menos que|a no ser|por tanto|"
-        "por lo tanto|luego|así|así que|entonces|pues|y|e|o|u|ni|de lo contrario|en caso contrario|si no|"
+        "por lo tanto|luego|así|así que|entonces|pues|y|ni|de lo contrario|en caso contrario|si no|"
         "en cambio|en vez de|en su lugar|todavía|también|además|asimismo|aunque|a pesar|porque|ya que|puesto que|"
         "por eso|por ello|por esto|en consecuencia|por consiguiente|por otro lado|por otra parte|al contrario|"
         "en ese|en esa|en esos|en esas|en este|en esta|en estos|en estas|en tal|de ese|de esa|de este|de esta|"
@@ -194,12 +197,12 @@ LEANING: dict[str, str] = {
         "questo|questa|questi|queste|quello|quella|quelli|quelle|quel|quei|ciò|esso|essa|essi|esse|lui|lei|loro|"
         "egli|ella|suo|sua|suoi|sue|lo stesso|la stessa|tale|tali|entrambi|entrambe|altro|altra|altri|altre|"
         "gli altri|le altre|ma|però|tuttavia|eppure|eccetto|tranne|salvo|eccezione|eccezioni|un'eccezione|"
-        "l'eccezione|a meno che|quindi|dunque|perciò|pertanto|così|allora|e|ed|o|oppure|né|altrimenti|invece|"
+        "l'eccezione|a meno che|quindi|dunque|perciò|pertanto|così|allora|ed|oppure|né|altrimenti|invece|"
         "ancora|anche|inoltre|sebbene|benché|perché|poiché|in questo|in tal|in quel|per questo|dopo|poi|infatti|"
         "infine|ad esempio|cioè|qui|lì|dove|cui|sì|no"
     ),
     "nl": (
-        "dit|dat|deze|die|hij|zij|ze|hun|hen|hem|haar|zijn|dezelfde|hetzelfde|zulke|beide|andere|de andere|"
+        "dit|dat|deze|hij|zij|ze|hun|hen|hem|haar|zijn|dezelfde|hetzelfde|zulke|beide|andere|de andere|"
         "de anderen|maar|echter|toch|niettemin|behalve|uitgezonderd|uitzondering|uitzonderingen|tenzij|dus|"
         "daarom|daardoor|derhalve|en|of|noch|want|anders|in plaats daarvan|nog|ook|bovendien|verder|hoewel|omdat|"
         "dan|daarna|daarvoor|daarbij|daarmee|daar|hier|hierdoor|in dat geval|in dit|sindsdien|bijvoorbeeld|"
@@ -208,7 +211,7 @@ LEANING: dict[str, str] = {
     "pl": (
         "to|ten|ta|te|ci|tego|tej|tych|tym|temu|tamten|tamta|on|ona|ono|oni|one|jego|jej|ich|taki|taka|takie|oba|"
         "obie|inny|inna|inne|ale|jednak|lecz|chyba że|z wyjątkiem|oprócz|poza|wyjątek|wyjątkiem|więc|dlatego|"
-        "zatem|i|a|lub|albo|ani|bo|inaczej|w przeciwnym razie|zamiast|też|także|ponadto|chociaż|ponieważ|wtedy|"
+        "zatem|lub|albo|ani|bo|inaczej|w przeciwnym razie|zamiast|też|także|ponadto|chociaż|ponieważ|wtedy|"
         "potem|w tym|w takim|natomiast|tutaj|tam|tak|nie"
     ),
     "ru": (
@@ -279,6 +282,6 @@ DANGLING: dict[str, str] = {
 """What ends no sentence, whatever mark stands behind it."""
 
 BOUNDARY_LISTS = (
-    BOUNDARY_LISTS_VERSION, sorted(UNSPACED_LANGUAGES), SHORTENED, NAMES_WITH_MARKS, NUMBERED, LEANING, DANGLING,
+    BOUNDARY_LISTS_VERSION, sorted(UNSPACED_LANGUAGES), SHORTENED, UNITS, NAMES_WITH_MARKS, NUMBERED, LEANING, DANGLING,
 )  # fmt: skip
 """All of them, as they stand in the fingerprint of a run."""

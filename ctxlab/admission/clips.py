@@ -12,15 +12,15 @@ from typing import Literal
 
 from ctxlab.admission.code_ends import is_code, statement_ends
 from ctxlab.admission.enclosures import enclosures
-from ctxlab.admission.sentence_ends import ends_backward, is_whole, leans
-from ctxlab.segment_rules import CLOSERS, FREE_MARKS, SPACED_MARKS
+from ctxlab.admission.sentence_ends import CLOSING_MARKS, MARKS, Prose
+from ctxlab.admission.wording import leans
 from ctxlab.segments import line_kind
 
 Reason = Literal["empty", "incomplete_tail", "no_complete_sentence", "ambiguous_boundary", "leaning_sentence"]
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)?")
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~).*$", re.MULTILINE)
 _LETTER = re.compile(r"[^\W\d_]")
-_STRIPPED = "".join(set(CLOSERS) - {"[", "\\", "]", "*"}) + "]*\\ \u00a0\u202f"
+_STRIPPED = CLOSING_MARKS + " \u00a0\u202f"
 _BREAKS = frozenset({"blank", "fence", "rule", "heading", "row", "item"})
 
 
@@ -41,7 +41,7 @@ def clip_of(text: str, language: str | None) -> Clip | Reason:
         return "empty"
     if language == "code" or (written[-1] in ";{}):" and is_code(written)):
         return _clip_of_code(written)
-    if written.rstrip(_STRIPPED)[-1:] not in tuple(SPACED_MARKS + FREE_MARKS):
+    if written.rstrip(_STRIPPED)[-1:] not in tuple(MARKS):
         return "incomplete_tail"
     return _clip_of_prose(written, language)
 
@@ -63,20 +63,18 @@ def _clip_of_prose(text: str, language: str | None) -> Clip | Reason:
     pairs = enclosures(text, start, len(text))
     if is_fenced or pairs.is_open:
         return "incomplete_tail"
-    ends = ends_backward(text, start, len(text), pairs, language=language)
+    prose = Prose(text=text, start=start, pairs=pairs, language=language)
+    ends = prose.ends()
     last = next(ends, None)
-    if last is None or last.marks.end() != len(text):
-        return "incomplete_tail"
-    if not is_whole(text, start, last.marks, pairs, language=language):
+    if last is None or last.end() != len(text) or not prose.is_whole(last):
         return "incomplete_tail"
     boundary = next(ends, None)
     if boundary is None:
         return "no_complete_sentence"
-    place = boundary.marks.end()
-    place += len(text[place:]) - len(text[place:].lstrip())
-    if not _LETTER.search(text, place, last.marks.start()) or not _is_one_block(text, start, place):
+    place = boundary.end() + len(text[boundary.end() :]) - len(text[boundary.end() :].lstrip())
+    if not _LETTER.search(text, place, last.start()) or not _is_one_block(text, start, place):
         return "no_complete_sentence"
-    if not boundary.is_sure:
+    if not prose.may_cut(boundary):
         return "ambiguous_boundary"
     return "leaning_sentence" if leans(text[place:], language=language) else Clip(start=place)
 
@@ -102,7 +100,7 @@ def _is_list_alone(text: str, start: int, place: int) -> bool:
     for line in reversed([match[0] for match in _LINE.finditer(text, start, place) if match[0]]):
         kind = line_kind(line)
         stands = line.rstrip().rstrip(_STRIPPED)[-1:]
-        ended = kind == "blank" or stands in tuple(SPACED_MARKS + FREE_MARKS)
+        ended = kind == "blank" or stands in tuple(MARKS)
         if kind not in ("item", "blank"):
             return ended and kind == "plain"
     return True

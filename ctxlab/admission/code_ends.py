@@ -12,7 +12,7 @@ _CODE_LINE_ENDS = tuple(";{}):")
 _WORDS = re.compile(r"\b(?:[^\W\d_]{2,}+[ ,]++){4}|^\s*[^\x00-\x7f]{2}")
 _TOKEN = re.compile(
     r"""\\(?:\r\n|.)|(?P<quote>\"{3}|'{3}|["'`])|(?P<open>[(\[{])|(?P<close>[)\]}])"""
-    r"""|(?P<comment>(?<!:)//|(?:^|(?<=\s))(?:\#|--(?=\s)))|(?P<block>/\*|<!--)|(?P<newline>[\r\n]\s*)""",
+    r"""|(?P<comment>(?<!:)//|(?:^|(?<=\s))(?:\#|--(?=\s)))|(?P<block>/\*|<!--)|(?P<newline>[\r\n]+)""",
     re.DOTALL | re.VERBOSE,
 )
 _CLOSING_COMMENT = {"/*": "*/", "<!--": "-->"}
@@ -110,15 +110,8 @@ class _Lines:
 
     def end_line(self, stop: int, following: int) -> None:
         """A line ends, and with it perhaps a statement; a line without code belongs to the statement after it."""
-        code = "".join(self._code) + self._text[self._code_start : stop]
-        place = self._start + len(self._text[self._start : stop].rstrip())
-        begin = (
-            max(
-                self._text.rfind("\n", self._start, following), self._text.rfind("\r", self._start, following)
-            )
-            + 1
-        )
-        self._start = self._code_start = max(begin, stop)
+        start, code = self._start, "".join(self._code) + self._text[self._code_start : stop]
+        self._start = self._code_start = following
         self._code = []
         said = code.strip()
         if not said:
@@ -127,6 +120,7 @@ class _Lines:
         self._settle(said, indent)
         self._indent = indent if self._indent is None else self._indent
         if self._depth == 0 and said[-1] in ";})" and not _HEAD.match(said):
+            place = start + len(self._text[start:stop].rstrip())
             self._last = StatementEnd(place, not self._is_doubtful)
 
     def _settle(self, following: str, indent: int) -> None:

@@ -10,7 +10,10 @@ from ctxlab.segment_rules import CLOSING, OPENING
 
 _CLOSED_BY = {**{opening: {closing} for opening, closing in zip(OPENING, CLOSING, strict=True)}, "“": {"”"}}
 _CLOSED_BY["„"] = {"“", "”"}
-_ENCLOSING = re.compile(f"[{re.escape(OPENING + CLOSING)}\"']|`+")
+_ENCLOSING = re.compile(
+    rf"[{re.escape(OPENING + CLOSING.replace('’', ''))}\"]|`+|(?<!\w)['’](?!s\b)|['’](?!\w)"
+)
+"""An apostrophe inside a word or before the `s` of a genitive encloses nothing."""
 _LIST_MARKER = re.compile(r"(?:^|.*[\s(（])\w{1,3}\.?$", re.DOTALL)
 _DEEPEST = 8
 """A closing mark looks for its opening mark this far down; deeper nesting is a text that is not understood."""
@@ -49,8 +52,6 @@ def enclosures(text: str, start: int, end: int) -> Enclosures:
     pairs: list[tuple[int, int]] = []
     for match in _ENCLOSING.finditer(text, start, end):
         mark, place = match[0], match.start()
-        if mark in "'’" and _is_apostrophe(text, place):
-            continue
         depth = _opening_of(opened, mark)
         if depth is not None:
             begin = opened[depth][1]
@@ -74,6 +75,8 @@ def enclosures(text: str, start: int, end: int) -> Enclosures:
 
 def _opening_of(opened: list[tuple[str, int]], mark: str) -> int | None:
     """Index of the mark that this one closes."""
+    if not opened:
+        return None
     for index in range(len(opened) - 1, max(-1, len(opened) - 1 - _DEEPEST), -1):
         opening = opened[index][0]
         if mark == opening if opening[0] in "\"'`" else mark in _CLOSED_BY[opening]:
@@ -81,11 +84,7 @@ def _opening_of(opened: list[tuple[str, int]], mark: str) -> int | None:
     return None
 
 
-def _is_apostrophe(text: str, place: int) -> bool:
-    """Whether the mark stands inside a word."""
-    return text[place - 1 : place].isalnum() and text[place + 1 : place + 2].isalnum()
-
-
 def _opens(text: str, place: int) -> bool:
+    """Whether a straight mark stands before a word and not behind one."""
     before, after = text[place - 1 : place], text[place + 1 : place + 2]
     return not before.isalnum() and after != "" and not after.isspace()
