@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,8 +28,6 @@ from ctxlab.tabulate import tabulate
 from ctxlab.tokens import UTF8_BYTES_1
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
 
     from ctxlab.tokens import Counter
@@ -41,6 +39,7 @@ NUMBERS = (1, 10, 50, 100)
 QUESTION = "What does the newest source say?"
 QUESTION_BYTES = (32, 160_000)
 WARM_UP_CALLS, TRIALS, CALLS = 20, 31, 20
+UNTIMED: Mapping[str, int | None] = {"p50_ns": None, "p95_ns": None}
 Mode = Literal["off", "on"]
 MODES: tuple[Mode, ...] = ("off", "on")
 
@@ -180,7 +179,9 @@ def measurement_frame(
         question = QUESTION * (size // len(QUESTION))
         key = {"fixture": fixture, "snippets": number, "question_bytes": size, "mode": mode}
         call = partial(build, snippets, question, mode)
-        records.append({**key, **_sizes(call().account()), **_times(call, clock if timing else None)})
+        records.append(
+            {**key, **_sizes(call().account()), **(call_times(call, clock) if timing else UNTIMED)}
+        )
     attrs = {"run_id": None, "fingerprint": None, "counter": counter.name, "client_kind": "offline"}
     return tabulate(SCHEMAS["measurement"], records, attrs=attrs)
 
@@ -250,10 +251,8 @@ def _sizes(receipt: AdmissionReceipt) -> dict[str, Any]:
     }
 
 
-def _times(call: Callable[[], object], clock: Callable[[], int] | None) -> dict[str, int | None]:
+def call_times(call: Callable[[], object], clock: Callable[[], int]) -> dict[str, int | None]:
     """Nanoseconds per call: nearest rank over trials of many calls, after some that do not count (ADM-085)."""
-    if clock is None:
-        return {"p50_ns": None, "p95_ns": None}
     for _ in range(WARM_UP_CALLS):
         call()
     trials = []
