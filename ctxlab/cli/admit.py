@@ -70,7 +70,7 @@ def admit(
 
 
 def _probe(format_: Format, output: Path | None) -> int:
-    from ctxlab.retention import kept_words, lost, retention_frame
+    from ctxlab.retention import kept_words, retention_frame
 
     frame = retention_frame()
     if format_ == "table":
@@ -78,7 +78,14 @@ def _probe(format_: Format, output: Path | None) -> int:
         _print_table(frame, RETENTION_COLUMNS, f"{modes}; boundaries, no estimate of quality", output)
     else:
         emit_frame(frame, format_, output)
-    return LOST if lost(frame) else 0
+    return exit_code(frame)
+
+
+def exit_code(retention: pd.DataFrame) -> int:
+    """1 if a probe has lost its fact in any mode, else 0."""
+    from ctxlab.retention import lost
+
+    return LOST if lost(retention) else 0
 
 
 def _print_measurement(frame: pd.DataFrame, format_: Format, output: Path | None) -> None:
