@@ -8,7 +8,18 @@ import json
 import sys
 from pathlib import Path
 
-NAMES = ("archive", "count", "extract", "fit", "invariants", "load", "sweep")
+NAMES = (
+    "admit",
+    "admit-exact",
+    "admit-large",
+    "archive",
+    "count",
+    "extract",
+    "fit",
+    "invariants",
+    "load",
+    "sweep",
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -19,7 +30,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--cases", type=int, help="number of random histories, for `invariants`")
     chosen = parser.parse_args(arguments)
     sizes = {} if chosen.cases is None else {"cases": chosen.cases}
-    rows = importlib.import_module(f"benchmarks.{chosen.name}").rows(quick=chosen.quick, **sizes)
+    rows = importlib.import_module(f"benchmarks.{chosen.name.replace('-', '_')}").rows(
+        quick=chosen.quick, **sizes
+    )
     print(table(rows))
     chosen.out.mkdir(parents=True, exist_ok=True)
     path = chosen.out / f"benchmark-{chosen.name}.json"
