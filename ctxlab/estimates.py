@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MESSAGE_TOKENS = 12
 CALL_TOKENS = 20
 TOOL_TOKENS = 24
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def message_tokens(message: Message, counter: Counter) -> int:
@@ -86,7 +87,7 @@ def content_tokens(
 
 def compact_json(value: object) -> str:
     """JSON as it is sent: no spaces, keys in their order, non-ASCII kept."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _COMPACT.encode(value)
 
 
 def _optional(text: str | None, counter: Counter) -> int:

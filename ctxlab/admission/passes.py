@@ -230,9 +230,8 @@ class _Passes:
 
     def _take(self, place: Place, piece: str) -> bool:
         """Add an entry if the whole request, measured with it, fits."""
-        if not self.text.fits(piece):
+        if not self.text.take(piece):
             return False
-        self.text.add(piece)
         self.positions[place.rank] = len(self.positions)
         return True
 

@@ -6,10 +6,8 @@ break with a bracket behind it, so tokens of the pieces add up to the tokens of 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ctxlab.estimates import MESSAGE_TOKENS
@@ -93,36 +91,36 @@ class Growing:
     limit_tokens: int
     pieces: list[str] = field(default_factory=list)
     _measure: Callable[[str], int] | None = field(init=False, default=None)
-    _per_token: Fraction = field(init=False, default=Fraction(1))
     _left: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         inner = self.counter.counter if isinstance(self.counter, CountedOnce) else self.counter
         if isinstance(inner, ByteCounter):
-            self._measure, self._per_token = utf8_bytes, inner.bytes_per_token
-        elif isinstance(inner, VocabularyCounter):
-            self._measure = self.counter
-        if self._measure is not None:
-            around = self._measure(self.form.head) + self._measure(self.form.notice)
             # So many bytes, rounded up to tokens, are just within the limit.
-            self._left = math.floor(self.limit_tokens * self._per_token) - around
+            ratio = inner.bytes_per_token
+            self._measure, self._left = utf8_bytes, self.limit_tokens * ratio.numerator // ratio.denominator
+        elif isinstance(inner, VocabularyCounter):
+            self._measure, self._left = self.counter, self.limit_tokens
+        if self._measure is not None:
+            self._left -= self._measure(self.form.head) + self._measure(self.form.notice)
 
     @property
     def text(self) -> str:
         """All of it."""
         return self._with("")
 
-    def fits(self, piece: str) -> bool:
-        """Whether it stays within the limit with one more entry."""
+    def take(self, piece: str) -> bool:
+        """Take one more entry in, if with it all stays within the limit."""
         if self._measure is None:
-            return self.tokens_with(piece) <= self.limit_tokens
-        return self._measure(piece) <= self._left
-
-    def add(self, piece: str) -> None:
-        """Take one more entry in."""
+            if self.tokens_with(piece) > self.limit_tokens:
+                return False
+        else:
+            size = self._measure(piece)
+            if size > self._left:
+                return False
+            self._left -= size
         self.pieces.append(piece)
-        if self._measure is not None:
-            self._left -= self._measure(piece)
+        return True
 
     def tokens_with(self, piece: str) -> int:
         """Its size with one more entry, or none more if that is empty."""

@@ -51,10 +51,11 @@ def test_an_entry_fits_exactly_if_the_whole_text_with_it_is_within_the_limit(cou
     for number, (title, text) in enumerate(parts, 1):
         piece = write_entry(Entry(snip(f"s{number}", title=title), number, None, text))
         whole = "".join([EVIDENCE.head, *grown.pieces, piece, EVIDENCE.notice])
-        assert grown.fits(piece) == (counter(whole) <= limit)
-        grown.add(piece)
-        assert grown.text == whole
-        assert grown.tokens_with("") == counter(whole)
+        before = grown.text
+        assert grown.tokens_with(piece) == counter(whole)
+        taken = grown.take(piece)
+        assert taken == (counter(whole) <= limit)
+        assert grown.text == (whole if taken else before)
 
 
 # covers ADM-024, ADM-026
