@@ -22,12 +22,13 @@ SHORTENED: dict[str, str] = {
         "supt|surg|thu|thur|thurs|treas|tue|tues|univ|vol|vols|wk|wt|yd|yr|yrs"
     ),
     "pt": (
-        "a.c|abr|adj|adm|adv|ago|al|alm|ap|apart|apto|art|arts|assoc|aten|atte|aum|bel|bibl|bl|bras|cad|cap|caps|card|cel|"
-        "cent|cfr|ch|cit|cód|cod|col|comp|cond|cons|coord|cx|d.c|depto|dep|des|desc|dez|dir|doc|dom|edit|ee.uu|emb|eng|engª|"
-        "esc|esp|esq|est|exp|ext|fac|fev|fig|figs|fl|fls|fr|g.f|gal|gen|gov|h.c|hab|ib|ibid|il|inc|inf|int|jan|jd|jr|jul|jun|"
-        "lab|lic|liv|loc|lt|maj|máx|mag|mar|mat|med|mem|méd|mín|min|mons|mun|mín|nac|nov|núm|num|obr|op|org|out|pág|págs|"
-        "pal|par|pç|pça|pde|pe|pref|pres|proc|prov|q.e.d|qtd|qtde|rod|rem|rep|rev|s.m.j|sec|séc|sécs|seg|sem|sen|set|"
-        "sind|soc|sto|sta|supl|tab|tec|téc|ten|tít|trad|trav|tv|univ|us|v.sa|v.exa|vet|vid|vl|vol|vols|v.s"
+        "a.c|abr|adj|adm|adv|ago|al|alm|ap|apart|apto|art|arts|assoc|aten|atte|aum|bel|bibl|bl|bras|cad|cap|caps|"
+        "card|cel|cent|cfr|ch|cit|cód|cod|col|comp|cond|cons|coord|cx|d.c|depto|dep|des|desc|dez|dir|doc|dom|"
+        "edit|ee.uu|emb|eng|engª|esc|esp|esq|est|exp|ext|fac|fev|fig|figs|fl|fls|fr|g.f|gal|gen|gov|h.c|hab|ib|"
+        "ibid|il|inc|inf|int|jan|jd|jr|jul|jun|lab|lic|liv|loc|lt|maj|máx|mag|mar|mat|med|mem|méd|mín|min|mons|"
+        "mun|nac|nov|núm|num|obr|op|org|out|pág|págs|pal|par|pç|pça|pde|pe|pref|pres|proc|prov|q.e.d|qtd|qtde|"
+        "rod|rem|rep|rev|s.m.j|sec|séc|sécs|seg|sem|sen|set|sind|soc|sto|sta|supl|tab|tec|téc|ten|tít|trad|trav|"
+        "tv|univ|us|v.sa|v.exa|vet|vid|vl|vol|vols|v.s"
     ),
     "es": (
         "a.c|abr|adj|admón|afmo|ago|ap|apdo|art|arts|arq|atte|b.o.e|bco|bol|c.c|cap|caps|cía|cent|cf|cfr|cód|cod|col|"

@@ -55,7 +55,7 @@ def _clip_of_code(text: str) -> Clip | Reason:
     if not ends[-2].is_sure:
         return "ambiguous_boundary"
     start = ends[-2].place
-    return Clip(start=start + len(text[start:]) - len(text[start:].lstrip("\r\n")))
+    return Clip(start=start + len(text[start:]) - len(text[start:].lstrip()))
 
 
 def _clip_of_prose(text: str, language: str | None) -> Clip | Reason:

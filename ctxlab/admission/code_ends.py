@@ -9,7 +9,9 @@ import re
 from typing import NamedTuple
 
 _CODE_LINE_ENDS = tuple(";{}):")
-_WORDS = re.compile(r"\b(?:[^\W\d_]{2,}+[ ,]++){4}|^\s*[^\x00-\x7f]{2}")
+_WORDS = re.compile(
+    r"\b(?:[^\W\d_]{2,}+[\ ,]++){4} | \w[.!?]\s[^\W\d_]++\s[^\W\d_] | ^\s*[^\x00-\x7f]{2}", re.VERBOSE
+)
 _TOKEN = re.compile(
     r"""\\(?:\r\n|.)|(?P<quote>\"{3}|'{3}|["'`])|(?P<open>[(\[{])|(?P<close>[)\]}])"""
     r"""|(?P<comment>(?<!:)//|(?:^|(?<=\s))(?:\#|--(?=\s)))|(?P<block>/\*|<!--)|(?P<newline>[\r\n]+)""",
@@ -110,7 +112,7 @@ class _Lines:
 
     def end_line(self, stop: int, following: int) -> None:
         """A line ends, and with it perhaps a statement; a line without code belongs to the statement after it."""
-        start, code = self._start, "".join(self._code) + self._text[self._code_start : stop]
+        start, code = self._start, "".join([*self._code, self._text[self._code_start : stop]])
         self._start = self._code_start = following
         self._code = []
         said = code.strip()
@@ -119,7 +121,7 @@ class _Lines:
         indent = len(code) - len(code.lstrip())
         self._settle(said, indent)
         self._indent = indent if self._indent is None else self._indent
-        if self._depth == 0 and said[-1] in ";})" and not _HEAD.match(said):
+        if self._depth == 0 and said[-1] in ";})" and not (said[-1] == ")" and _HEAD.match(said)):
             place = start + len(self._text[start:stop].rstrip())
             self._last = StatementEnd(place, not self._is_doubtful)
 

@@ -97,7 +97,7 @@ class Prose:
         """Whether the marks end anything: not inside a name or number, nor in the marker of a list's item."""
         after = self.text[marks.end() : marks.end() + 1]
         if any(mark in FREE_MARKS for mark in marks[0]):
-            return not (marks[0] == "．" and self._before(marks)[-1:].isalnum() and after.isalnum())
+            return marks[0] != "．" or not (after.isdecimal() or (after.isascii() and after.isalnum()))
         if after and not after.isspace():
             return False
         begin = max(self.start, marks.start() - _LONGEST_MARKER)

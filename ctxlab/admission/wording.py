@@ -42,9 +42,15 @@ def is_listed(table: Literal["shortened", "numbered"], word: str, *, language: s
 @functools.cache
 def _words(table: Table, language: str | None) -> frozenset[str]:
     words = {word for phrases in lists_of(table, language).values() for word in phrases.split("|")}
-    if table == "shortened":  # those of segments apply to every language
-        words.update(word for listed in ABBREVIATIONS.values() for word in listed.split())
+    if table == "shortened":
+        words.update(word for listed in _abbreviations(language) for word in listed.split())
     return frozenset(words)
+
+
+def _abbreviations(language: str | None) -> list[str]:
+    """Those of segments: of the language, and the English ones, which stand in names everywhere; of no known one, all."""
+    known = [ABBREVIATIONS[tag] for tag in (language, "en") if tag in ABBREVIATIONS]
+    return known if language in ABBREVIATIONS else list(ABBREVIATIONS.values())
 
 
 def leans(sentence: str, *, language: str | None) -> bool:
