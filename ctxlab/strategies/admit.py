@@ -20,6 +20,7 @@ class Admit(Treatment):
     """Send every message unchanged, and of the snippets what fits and is not outdated; it makes no call."""
 
     kind: ClassVar[str] = "admit"
+    reads_thresholds: ClassVar[bool] = False
     label: str | None = field(default=None, metadata=NOT_A_PARAMETER)
 
     def fit(self, case: Case, budget: Budget, counter: Counter) -> FittedContext:
