@@ -68,8 +68,11 @@ if TYPE_CHECKING:
     from ctxlab.display import metrics_table as metrics_table
     from ctxlab.equal_tokens import (
         compare_at as compare_at,
+        entered_table as entered_table,
         kept_differences_table as kept_differences_table,
+        kept_frame as kept_frame,
         kept_table as kept_table,
+        run_at_allowances as run_at_allowances,
     )
     from ctxlab.errors import (
         BudgetError as BudgetError,
@@ -225,7 +228,7 @@ _NAMES = {
     "dataset": "Case Dataset Expected Fact Pattern Snippet",
     "declarations": "AttachedGates Deployment SystemPrompt load_system_prompt",
     "display": "metrics_table",
-    "equal_tokens": "compare_at kept_differences_table kept_table",
+    "equal_tokens": "compare_at entered_table kept_differences_table kept_frame kept_table run_at_allowances",
     "errors": "BudgetError CtxlabError DatasetError InputError IntegrityError LocalModelError NestedLoopError NotFoundError NotebookError ParameterError StrategyError",
     "estimates": "request_tokens",
     "evaluators": "evaluate",

@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 
 import ctxlab
+from ctxlab.admission.lineage import in_rank_order, in_time_order
 from ctxlab.budget import Budget
 from ctxlab.equal_tokens import AtTarget, compare_at, kept_table, target_of
-from ctxlab.errors import InputError
+from ctxlab.errors import InputError, StrategyError
 from ctxlab.messages import Function, Message, ToolCall
 from ctxlab.plots import describe_kept, plot_kept
 from ctxlab.strategies.verify import violations
 from ctxlab.tokens import token_counter
-from tests.factories import assistant, make_case, make_dataset, make_fact, user
+from tests.factories import assistant, make_case, make_dataset, make_fact, make_snippet, user
 
 ROOT = Path(__file__).parents[1]
 PUBLIC = ROOT.parent / "shared/data"
@@ -216,3 +217,70 @@ def test_datasets_that_cannot_be_told_apart_or_found_are_refused(tmp_path, words
     (tmp_path / "a.jsonl").write_text((ROOT / "data/continuation.jsonl").read_text())
     with pytest.raises(InputError, match=f"datasets: {says}"):
         ctxlab.datasets_from_words([word.format(tmp_path) for word in words])
+
+
+# Evidence at an allowance
+
+RULE = make_snippet(
+    "old", "The limit is 100 requests. Ask the owner.", title="Limit", evidence_time="2024-01-01"
+)
+FIX = make_snippet("new", "The limit is 250 requests now.", title="Limit", evidence_time="2025-01-01")
+OTHER = make_snippet("other", "Lunch is at noon. " * 6, title="Lunch", evidence_time="2025-06-01")
+ASKED = make_dataset(
+    make_case(
+        "q",
+        messages=(user("Which limit holds?"),),
+        snippets=(RULE, OTHER, FIX),
+        facts=(make_fact("f", "250"),),
+    )
+)
+ORDERS = (
+    ctxlab.Admit(order="rank", label="rank"),
+    ctxlab.Admit(order="newest", label="newest"),
+    ctxlab.Admit(),
+)
+
+
+# covers ADM-015, STR-022
+def test_the_orders_that_admission_is_measured_against_try_snippets_by_rank_and_by_time():
+    assert [place.rank for place in in_rank_order((RULE, OTHER, FIX))] == [0, 1, 2]
+    assert [place.rank for place in in_time_order((RULE, OTHER, FIX))] == [1, 2, 0]
+    assert [place.rank for place in in_time_order((make_snippet("x", "a"), FIX, FIX))] == [1, 2, 0]
+    assert all(place.successors == () and place.label is None for place in in_time_order((RULE, FIX)))
+    with pytest.raises(StrategyError, match="order: "):
+        ctxlab.Admit(order="random")
+
+
+def test_what_enters_at_each_allowance_and_what_is_kept_of_it():
+    """At 100 tokens one of the two rules fits: by rank the old one, which is tried first."""
+    runs = ctxlab.run_at_allowances(
+        ASKED, ORDERS, [100, 4000], client=None, counter=COUNTER, runs_dir=None, progress=False
+    )
+    assert list(runs) == [("made", "100"), ("made", "4000")]
+    assert [run.rows[0].fitted.receipt.allowance_tokens for run in runs.values()] == [100, 4000]
+    table = ctxlab.entered_table(runs, "admit")
+    assert [tuple(row) for row in table.itertuples(index=False)] == [
+        ("q", "old", "1", "too large", "admitted, older"),
+        ("q", "other", "2", "too large", "admitted"),
+        ("q", "new", "3", "admitted", "admitted"),
+    ]
+    frame = ctxlab.kept_frame(runs, baseline="rank")
+    kept = {(row.target, row.strategy): row.kept for row in frame.itertuples()}
+    assert [kept["100", name] for name in ("rank", "admit")] == [0, 1]
+    assert [kept["4000", name] for name in ("rank", "newest", "admit")] == [1, 1, 1]
+
+
+def test_where_a_client_answers_the_recall_is_that_of_the_answers():
+    runs = ctxlab.run_at_allowances(
+        ASKED, ORDERS, [4000], client="stand-in:extractive", runs_dir=None, progress=False
+    )
+    frame = ctxlab.kept_frame(runs, baseline="rank")
+    assert frame["answer_recall"].notna().all()
+    assert list(frame["kept"]) == [int(recall) for recall in frame["answer_recall"]]
+    assert "answer recall, mean" in ctxlab.kept_differences_table(frame).columns
+
+
+@pytest.mark.parametrize("allowances", [[0], [-5], ["300"], [1.5]])
+def test_an_allowance_is_a_whole_number_of_tokens(allowances):
+    with pytest.raises(InputError, match="allowances: expected whole numbers of 1 or more"):
+        ctxlab.run_at_allowances(ASKED, ORDERS, allowances, client=None)

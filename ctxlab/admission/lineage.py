@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import heapq
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ctxlab.dataset import parse_time
@@ -89,6 +89,26 @@ def arrange(snippets: Sequence[Snippet]) -> list[Place]:
 def in_rank_order(snippets: Sequence[Snippet]) -> list[Place]:
     """The retrieval order as it is, nothing obsolete and nothing blocked: what admission is measured against."""
     return [_alone(rank, None) for rank in range(len(snippets))]
+
+
+def in_time_order(snippets: Sequence[Snippet]) -> list[Place]:
+    """The newest snippet first by its own time, rank at equality, nothing obsolete and nothing blocked."""
+    times = [own_time(snippet) for snippet in snippets]
+    known = sorted(
+        (rank for rank, time in enumerate(times) if time is not None),
+        key=lambda rank: (-_seconds(times[rank]), rank),
+    )
+    return [
+        _alone(rank, times[rank]) for rank in (*known, *(r for r, time in enumerate(times) if time is None))
+    ]
+
+
+def _seconds(time: datetime | None) -> float:
+    return 0.0 if time is None else time.timestamp()
+
+
+ORDERS: Mapping[str, Arrange] = {"lineage": arrange, "newest": in_time_order, "rank": in_rank_order}
+"""The rules of order by name: that of admission, and what it is measured against."""
 
 
 def folded_title(title: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ctxlab.admission.lineage import ORDERS
 from ctxlab.admission.passes import admit_snippets
 from ctxlab.admission.rendering import render_snippets
 from ctxlab.estimates import message_tokens
@@ -85,10 +86,17 @@ def reserved_tokens(evidence: Evidence, *, whole_tokens: int, budget: Budget) ->
     return {"all": whole_tokens, "admit": min(whole_tokens, share), "none": 0}[evidence]
 
 
-def admitted_evidence(case: Case, budget: Budget, counter: Counter, *, other_tokens: int) -> Shown:
+def admitted_evidence(
+    case: Case, budget: Budget, counter: Counter, *, other_tokens: int, order: str = "lineage"
+) -> Shown:
     """What is admitted beside messages of this size, with all that they leave of the allowance."""
     admission = admit_snippets(
-        case.snippets, budget=budget, counter=counter, other_tokens=other_tokens, language=case.language
+        case.snippets,
+        budget=budget,
+        counter=counter,
+        other_tokens=other_tokens,
+        language=case.language,
+        arrange=ORDERS[order],
     )
     message = None if admission.text is None else _message(admission.text)
     return Shown(

@@ -35,7 +35,7 @@ class Source:
 
     Attributes:
         tokens: estimate of each message of the case.
-        evidence: what becomes of the snippets.
+        evidence: what becomes of the snippets, and `order` the rule by which they are admitted.
         whole_evidence: all of them rendered, whatever becomes of them.
         evidence_tokens: what is set aside for them while the history is fitted.
         source_tokens: estimate of all messages and of the whole evidence, whatever the treatment makes of it.
@@ -54,6 +54,7 @@ class Source:
     source_tokens: int
     pinned_tokens: int
     message_allowance_tokens: int
+    order: str = "lineage"
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -84,10 +85,14 @@ class Source:
         if self.evidence == "all":
             return self.whole_evidence
         other_tokens = self.cost_of_result(messages)
-        return admitted_evidence(self.case, self.budget, self.counter, other_tokens=other_tokens)
+        return admitted_evidence(
+            self.case, self.budget, self.counter, other_tokens=other_tokens, order=self.order
+        )
 
 
-def look_at(case: Case, budget: Budget, counter: Counter, *, evidence: Evidence = "all") -> Source:
+def look_at(
+    case: Case, budget: Budget, counter: Counter, *, evidence: Evidence = "all", order: str = "lineage"
+) -> Source:
     """Lay a case out and count each of its texts once."""
     layout = lay_out(case.messages)
     tokens = tuple(message_tokens(message, counter) for message in case.messages)
@@ -100,6 +105,7 @@ def look_at(case: Case, budget: Budget, counter: Counter, *, evidence: Evidence 
         counter=counter,
         tokens=tokens,
         evidence=evidence,
+        order=order,
         whole_evidence=whole,
         evidence_tokens=evidence_tokens,
         source_tokens=sum(tokens) + whole.tokens,

@@ -276,5 +276,5 @@ def test_the_check_after_every_fit_finds_an_admitted_snippet_that_is_not_there()
 # covers GEN-003, GEN-030
 def test_admit_and_evidence_are_given_in_words():
     admit, shorten = parse_strategies("admit,shorten:evidence=admit")
-    assert (admit, admit.name, admit.parameters) == (Admit(), "admit", {})
+    assert (admit, admit.name, admit.parameters) == (Admit(), "admit", {"order": "lineage"})
     assert shorten == Shorten(evidence="admit")
