@@ -52,7 +52,7 @@ def _clip_of_code(text: str) -> Clip | Reason:
         return "incomplete_tail"
     if len(ends) == 1:
         return "no_complete_sentence"
-    if not ends[-2].is_sure:
+    if not (ends[-2].is_sure and ends[-1].is_sure):
         return "ambiguous_boundary"
     start = ends[-2].place
     return Clip(start=start + len(text[start:]) - len(text[start:].lstrip()))

@@ -405,6 +405,7 @@ def test_the_language_code_makes_any_text_code():
         ("a();\n@cached(60)\ndef b(x):\n    return c(x)", "@cached(60)\ndef b(x):\n    return c(x)"),
         ("a();", "no_complete_sentence"),
         ("a);\nb();", "ambiguous_boundary"),
+        ("a();\nb);", "ambiguous_boundary"),
         ("a('x\n');\nb();", "ambiguous_boundary"),
         ("a();\nreturn 1", "incomplete_tail"),
         ("a();\nb(", "incomplete_tail"),
