@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ctxlab.records import Run
+    from ctxlab.records import Row, Run
 
 UNKNOWN = "unavailable"
 HEADING_CHARACTERS = 9
@@ -187,18 +187,49 @@ def as_csv(frame: pd.DataFrame) -> str:
     return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
+CUT = {
+    "summary_cut": "a summary longer than its target was cut",
+    "part_cut": "a part's summary longer than its target was cut",
+    "helper_truncated": "a summary ended at the model's token limit",
+    "target_missed": "a result over its target was sent",
+    "answer": "the answer ended at the model's token limit",
+}
+"""What was cut off where, by the receipt's flag; a fact behind a cut is lost by it and not by the strategy or the model."""
+
+
+def cut_off(run: Run) -> list[str]:
+    """Where texts were cut off at a limit, one line per strategy and kind with the number of rows."""
+    found: Counter[tuple[str, str]] = Counter()
+    rows: Counter[str] = Counter(row.strategy for row in run.rows)
+    for row in run.rows:
+        flags = set(row.fitted.receipt.flags) if row.fitted is not None else set()
+        if row.main_call is not None and row.main_call.finish_reason == "length":
+            flags.add("answer")
+        found.update((row.strategy, flag) for flag in CUT if flag in flags)
+    return [
+        f"{strategy}: {CUT[flag]} in {n:,} of {rows[strategy]:,} rows"
+        for (strategy, flag), n in found.items()
+    ]
+
+
+def error_of(row: Row) -> str | None:
+    """The kind of a row's error, with the status where the platform answered with one."""
+    return row.error_kind if row.http_status is None else f"{row.error_kind} {row.http_status}"
+
+
 def troubles(run: Run) -> list[str]:
-    """One line each for the rows that were refused, in error or not run, with their reasons and numbers."""
+    """One line each for the rows that were refused, in error or not run, with their reasons and numbers, and for cuts."""
     found: dict[str, Counter[str]] = {"refused": Counter(), "error": Counter(), "not_run": Counter()}
     for row in run.rows:
         if row.status in found:
-            why = row.error_kind if row.status == "error" else row.reason
+            why = error_of(row) if row.status == "error" else row.reason
             found[row.status][why or "interrupted"] += 1
-    return [
+    lines = [
         f"{status.replace('_', ' ')}: " + ", ".join(f"{number} {why}" for why, number in reasons.items())
         for status, reasons in found.items()
         if reasons
     ]
+    return [*lines, *cut_off(run)]
 
 
 def caption(run: Run) -> str:

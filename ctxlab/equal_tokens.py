@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ctxlab.strategies.shorten import Shorten
     from ctxlab.tokens import Counter
 
-TARGET = re.compile(r"\d{1,9}|\d{1,3}(\.\d{1,6})? ?%")
+TARGET = re.compile(r"\d{1,9}|(100|\d{1,2}(\.\d{1,6})?) ?%")
 ROOM = 2**31
 """A window in which nothing is refused for lack of room: what bounds is the target alone."""
 
@@ -63,6 +63,14 @@ class AtTarget:
     strategy: Shorten | Extract | Newest
     target: str
 
+    def __post_init__(self) -> None:
+        if (
+            not isinstance(self.target, str)
+            or not TARGET.fullmatch(self.target)
+            or self.target.lstrip("0") == ""
+        ):
+            raise InputError("target: expected tokens such as 512, or a share such as 25 %")
+
     @property
     def name(self) -> str:
         """The strategy's own name."""
@@ -86,8 +94,6 @@ class AtTarget:
 
 def target_of(case: Case, target: str, budget: Budget, counter: Counter) -> int:
     """The target of a case in tokens; a share is of the tokens that are not pinned."""
-    if not TARGET.fullmatch(target):
-        raise InputError("target: expected tokens such as 512, or a share such as 25 %")
     if not target.endswith("%"):
         return int(target)
     source = look_at(case, budget, counter)
@@ -113,6 +119,8 @@ def compare_at(
     Returns:
         `kept_frame` of the runs.
     """
+    if not datasets or not strategies or not targets or len(set(targets)) < len(targets):
+        raise InputError("compare_at: expected datasets, strategies and targets, each target once")
     once = counted_once(counter or token_counter("gpt-4o"))
     runs = {
         (name, target): run(

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ctxlab import measures
-from ctxlab.display import shown
+from ctxlab.display import cut_off, error_of, shown
 from ctxlab.metrics import is_offline, metrics, overall
 from ctxlab.paired import compare_strategies
 from ctxlab.schemas import HEADLINE_COLUMNS, headline_columns
@@ -32,7 +32,7 @@ FEW_CASES = 20
 
 
 def failures(run: Run) -> tuple[str, ...]:
-    """How many rows were completed, and what became of the others, per strategy and reason."""
+    """How many rows were completed, what became of the others, and what was cut off, per strategy and reason."""
     total = overall(run)
     counts = {
         "completed" if not is_offline(run) else "fitted": total.rows - total.refused - total.errors - total.not_run,
@@ -51,7 +51,8 @@ def failures(run: Run) -> tuple[str, ...]:
         for (strategy, status, reason), n in bad.items()
     ]
     interrupted = ["The run was interrupted: its numbers are those of a part."] if run.incomplete else []
-    return f"Of {total.rows:,} rows: {told}.", *interrupted, *each
+    cuts = [f"{line}." for line in cut_off(run)]
+    return f"Of {total.rows:,} rows: {told}.", *interrupted, *each, *cuts
 
 
 _BAD = {"refused": "refused", "error": "in error", "not_run": "not run"}
@@ -59,7 +60,7 @@ _BAD = {"refused": "refused", "error": "in error", "not_run": "not run"}
 
 def _why(row: Row) -> str | None:
     """The reason of a refusal, the kind of an error."""
-    return row.error_kind or row.reason if row.status == "error" else row.reason or row.error_kind
+    return error_of(row) or row.reason if row.status == "error" else row.reason or row.error_kind
 
 
 # Findings

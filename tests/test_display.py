@@ -3,7 +3,9 @@
 import pandas as pd
 import pytest
 
-from ctxlab.display import as_text, shown, signature
+from ctxlab.display import as_text, cut_off, shown, signature, troubles
+from ctxlab.sentences import failures
+from tests.factories import error_row, make_call, make_case, make_fitted, make_row, make_run
 
 TABLE = pd.DataFrame(
     {"strategy": ["full", "empty"], "context recall": ["1.000", "0.000"], "calls": ["3", "12"]},
@@ -62,3 +64,28 @@ def test_a_value_is_shown_as_people_read_it(value, kind, text):
 )  # fmt: skip
 def test_a_table_says_of_run_counter_and_client_what_it_knows(attrs, text):
     assert signature(attrs) == text
+
+
+def test_what_was_cut_off_is_told_with_the_number_of_rows():
+    cut = make_fitted(flags=("helper_truncated", "summary_cut"))
+    rows = [
+        make_row(strategy="summarize", fitted=cut, calls=(make_call(finish_reason="length"),)),
+        make_row(
+            make_case("c2"), case_index=1, strategy="summarize", calls=(make_call(finish_reason="stop"),)
+        ),
+        make_row(strategy="full", calls=(make_call(finish_reason="stop"),)),
+    ]
+    run = make_run(*rows)
+    assert cut_off(run) == [
+        "summarize: a summary longer than its target was cut in 1 of 2 rows",
+        "summarize: a summary ended at the model's token limit in 1 of 2 rows",
+        "summarize: the answer ended at the model's token limit in 1 of 2 rows",
+    ]
+    assert troubles(run)[-3:] == cut_off(run)
+    assert failures(run)[-1] == "summarize: the answer ended at the model's token limit in 1 of 2 rows."
+
+
+def test_an_error_is_told_with_the_status_of_the_platform():
+    refused = error_row(error_kind="platform_http_error", http_status=401)
+    down = error_row(make_case("c2"), case_index=1, error_kind="connection_failure", http_status=None)
+    assert troubles(make_run(refused, down)) == ["error: 1 platform_http_error 401, 1 connection_failure"]

@@ -51,10 +51,28 @@ def test_a_share_is_of_what_is_not_pinned_and_comes_on_top_of_it(target, tokens)
     assert target_of(FIVE, target, WIDE, COUNTER) == tokens
 
 
-@pytest.mark.parametrize("target", ["", "-5", "25 percent", "1e3", "2500 %x"])
-def test_a_target_in_other_words_is_refused(target):
+@pytest.mark.parametrize(
+    "target", ["", "0", "000", "-5", "0.25", "25 percent", "1e3", "101 %", "250 %x", 512]
+)
+def test_a_target_in_other_words_is_refused_before_anything_is_fitted(target):
     with pytest.raises(InputError, match="target: expected tokens such as 512, or a share such as 25 %"):
-        target_of(FIVE, target, WIDE, COUNTER)
+        compare_at({"named": NAMED}, STRATEGIES, [target], counter=COUNTER)
+
+
+@pytest.mark.parametrize(
+    ("datasets", "strategies", "targets"),
+    [
+        ({}, STRATEGIES, ["80"]),
+        ({"d": None}, (), ["80"]),
+        ({"d": None}, STRATEGIES, []),
+        ({"d": None}, STRATEGIES, ["80", "80"]),
+    ],
+)
+def test_a_comparison_of_nothing_or_of_one_target_twice_is_refused(datasets, strategies, targets):
+    with pytest.raises(
+        InputError, match="compare_at: expected datasets, strategies and targets, each target once"
+    ):
+        compare_at(datasets, strategies, targets)
 
 
 # The newest messages

@@ -47,6 +47,11 @@ class _Attempt:
     error: CallError | None = None
 
     @property
+    def is_hopeless(self) -> bool:
+        """Whether what stays beside any summary is too large by itself, so that no call can help."""
+        return self.source.pinned_tokens > self.source.message_allowance_tokens
+
+    @property
     def sent_tokens(self) -> int:
         """Estimates of all prompts, added up; may exceed the source (STR-098)."""
         return sum(call.estimated_tokens for call in self.helpers.calls)
@@ -138,7 +143,7 @@ class Summarize(Treatment):
     async def _summarize(self, attempt: _Attempt) -> Synthetic:
         """The message of the last generation; raises `UnusableError` or `CallError`."""
         text, blocks = attempt.formatted.text, attempt.formatted.blocks
-        if attempt.target_tokens is None:
+        if attempt.target_tokens is None or attempt.is_hopeless:
             raise UnusableError("insufficient_budget")
         if not text.strip():
             raise UnusableError("empty_source")
@@ -215,7 +220,7 @@ def _observation(attempt: _Attempt, *, elapsed_s: float) -> Observation:
 def _result(source: Source, attempt: _Attempt) -> tuple[tuple[Message, ...], str | None]:
     """The fitted messages, or none and the reason (STR-092)."""
     if attempt.message is None:
-        return (), attempt.outcome
+        return (), "pinned_too_large" if attempt.is_hopeless else attempt.outcome
     layout = source.layout
     kept = sorted(layout.pinned.union(layout.running))
     messages = (

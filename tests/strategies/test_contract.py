@@ -224,7 +224,8 @@ LONG = make_case(
         (Extract(), 200, "pinned_too_large"),
         (Shorten(target_tokens=240), 1000, "target_not_reached"),
         (Summarize(client=Echo(), requested_tokens=4000), 1_000_000, "no_gain"),
-        (Summarize(client=Echo()), 200, "insufficient_budget"),
+        (Summarize(client=Echo()), 250, "insufficient_budget"),
+        (Summarize(client=Echo()), 200, "pinned_too_large"),
     ],
     ids=lambda value: value.name if hasattr(value, "name") else str(value),
 )
@@ -239,3 +240,4 @@ def test_a_refusal_has_a_reason_of_the_list_and_sends_nothing(strategy, window, 
     fitted = fit(strategy, case, budget)
     assert (fitted.receipt.reason, fitted.messages) == (reason, ())
     assert fitted.outcome == ("not_applicable" if reason == "full_too_large" else "refused")
+    assert len(fitted.helper_calls) == (reason == "no_gain")
