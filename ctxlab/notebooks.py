@@ -9,14 +9,16 @@ parameters -> kernel of its own -> executed copy -> page
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctxlab import errors
 from ctxlab.errors import CtxlabError, InputError, NotebookError
-from ctxlab.files import replacing
+from ctxlab.files import output_stream
 from ctxlab.parameters import declared_parameters, effective_values, read_notebook
 from ctxlab.progress import PROGRESS_TYPE, relay
 from ctxlab.showing import RUN_TYPE, RunSummary
@@ -156,6 +158,8 @@ def _make(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"--out: the folder cannot be made ({error.strerror})") from None
+    if not os.access(directory, os.W_OK):  # said before anything runs
+        raise InputError(f"--out: cannot be written ({os.strerror(errno.EACCES)})")
 
 
 def _keep(target: Path, watched: Watched, *, path: Path, status: str, values: Mapping[str, Value]) -> None:
@@ -183,7 +187,7 @@ def _keep(target: Path, watched: Watched, *, path: Path, status: str, values: Ma
 
 
 def _write(target: Path, text: str) -> None:
-    with replacing(target) as stream:
+    with output_stream(target, option="--out") as stream:
         stream.write(text.encode())
 
 

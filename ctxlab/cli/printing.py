@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctxlab.errors import CtxlabError, DatasetError, InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
 
     from ctxlab.cli.options import Format
@@ -28,10 +28,16 @@ def demand_writable(output: Path | None) -> None:
     """Refuse an output file that could not be written, before anything is run."""
     if output is None:
         return
-    if not output.parent.is_dir():
-        raise InputError("--output: the folder does not exist")
-    if output.is_dir() or not os.access(output.parent, os.W_OK):
-        raise InputError("--output: is a folder, or stands in one that cannot be written")
+    from ctxlab.files import is_written_through, naming
+
+    with naming("--output"):
+        if output.is_dir():
+            raise InputError("--output: is a folder")
+        place = output if is_written_through(output) else Path(os.path.realpath(output)).parent
+        if not place.exists():
+            raise InputError("--output: the folder does not exist")
+        if not os.access(place, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def terminal_characters(output: Path | None) -> int | None:
@@ -42,13 +48,13 @@ def terminal_characters(output: Path | None) -> int | None:
 
 
 def emit(text: str, output: Path | None) -> None:
-    """Print a text, or write it to a file that then is there whole."""
+    """Print a text, or write it, as UTF-8, to a file that then is there whole."""
     if output is None:
         sys.stdout.write(text)
         return
-    from ctxlab.files import replacing
+    from ctxlab.files import output_stream
 
-    with replacing(output) as stream:
+    with output_stream(output, option="--output") as stream:
         stream.write(text.encode())
 
 
