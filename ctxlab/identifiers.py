@@ -48,9 +48,13 @@ _FILE_ENDINGS = (
     "pem|php|pkl|pl|png|pptx?|proto|ps1|py|pyi|pyx|rb|rs|rst|safetensors|scala|scss|sh|so|sql|sqlite|svg|swift|tar|"
     "tex|tf|tgz|toml|traj|ts|tsv|tsx|txt|vue|wasm|whl|xlsx?|xml|xz|ya?ml|zip"
 )
-_SLASHED = (
-    rf"(?=[0-9_.\-+@%~$/]*+{_LETTER})/?{_PART}{{1,255}}+(?:/{_PART}{{1,255}}+){{1,40}}+(?=/?{_PATH_END})"
+_ALTERNATIVES = (
+    "and/or|before/after|client/server|either/or|he/she|him/her|his/her|input/output|n/a|no/yes|on/off|open/closed|"
+    "pass/fail|read/write|s/he|she/he|start/stop|tcp/ip|true/false|w/o|yes/no|e/ou|sim/não|y/o|sí/no|et/ou|oui/non|"
+    "und/oder|ja/nein|и/или|да/нет"
 )
+"""Words on both sides of a stroke that name a choice and no path."""
+_SLASHED = rf"(?!(?i:{_ALTERNATIVES}|{_LETTER}/{_LETTER})\.?{_PATH_END})(?=[0-9_.\-+@%~$/]*+{_LETTER})/?{_PART}{{1,255}}+(?:/{_PART}{{1,255}}+){{1,40}}+(?=/?{_PATH_END})"
 _BACKSLASHED = rf"(?:[A-Za-z]:|\.{{1,2}}|~|\\)(?:\\{{1,2}}{_PART}{{1,255}}+){{1,40}}+{_PATH_END}"
 _FILE = rf"{_PART}{{0,126}}\.(?i:{_FILE_ENDINGS})(?!\.?{_W}|[-/\\@])"
 _PATH = rf"{_PATH_START}(?:{_SLASHED}|{_BACKSLASHED}|{_FILE})"
@@ -147,7 +151,7 @@ _RULES = (
     ),
 )
 
-IDENTIFIER_RULES_VERSION = 1
+IDENTIFIER_RULES_VERSION = 2
 IDENTIFIER_RULES_SHA256 = hashlib.sha256(canonical_json([list(rule) for rule in _RULES]).encode()).hexdigest()
 """Hash of the table, for the fingerprint of a run."""
 

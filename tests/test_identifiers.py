@@ -151,7 +151,7 @@ def test_a_long_quotation_does_not_turn_the_next_ones_inside_out():
 
 # covers STR-160
 def test_the_rules_have_a_version_and_a_hash():
-    assert IDENTIFIER_RULES_VERSION == 1
+    assert IDENTIFIER_RULES_VERSION == 2
     assert re.fullmatch("[0-9a-f]{64}", IDENTIFIER_RULES_SHA256)
 
 
@@ -239,3 +239,17 @@ def test_a_page_holds_its_names_in_every_language(language):
     page = (DOCS / language / "tutorial__path-params.md").read_text()
     names = {identifier.text for identifier in identifiers(page)}
     assert names >= {"item_id", "http://127.0.0.1:8000/items/foo"}
+
+
+# covers STR-161
+@pytest.mark.parametrize(
+    "text", ["[Insert Yes/No here]", "N/A.", "this and/or that", "an I/O error, TCP/IP", "sim/não, да/нет", "he/she"]
+)
+def test_two_words_that_name_a_choice_are_no_path(text):
+    assert identifiers(text) == ()
+
+
+# covers STR-161
+def test_a_choice_inside_a_path_is_part_of_it():
+    found = [one.text for one in identifiers("see and/or/else, on/off.toml and src/main, not a/b")]
+    assert found == ["and/or/else", "on/off.toml", "src/main"]
