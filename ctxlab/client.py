@@ -18,6 +18,7 @@ import httpx
 from ctxlab.errors import InputError
 from ctxlab.messages import Message, to_wire
 from ctxlab.sending import EndpointSession, open_http
+from ctxlab.text import is_bare_address
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -94,7 +95,7 @@ class EndpointClient:
 def demand_base_url(base_url: str) -> None:
     """Raise `InputError` unless this is a plain absolute URL; the error does not repeat it (RUN-002)."""
     problem = InputError("base URL: must be absolute http or https, without user info, query or fragment")
-    if not _SENDABLE.fullmatch(base_url) or any(sign in base_url for sign in "?#@\\"):
+    if not _SENDABLE.fullmatch(base_url) or not is_bare_address(base_url):
         raise problem
     try:
         parts = urlsplit(base_url)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from ctxlab.errors import InputError, ParameterError
+from ctxlab.text import is_bare_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ Value: TypeAlias = int | float | str | bool | list[str] | None
 TAG = "parameters"
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 SECRET_WORDS = frozenset({"key", "apikey", "token", "secret", "password", "credential", "credentials"})
+_URL = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]+:[/\\]\S*\s*")
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -176,7 +178,11 @@ def read_values(declared: Sequence[Parameter], pairs: Iterable[str]) -> dict[str
 
 
 def effective_values(declared: Sequence[Parameter], supplied: Mapping[str, Any]) -> dict[str, Value]:
-    """The value of every declared parameter: the supplied one, checked by its type, else the default."""
+    """The value of every declared parameter: the supplied one, checked by its type, else the default.
+
+    Raises:
+        ParameterError: a name is unknown, a value is of another type, or a URL may hold credentials.
+    """
     known = {parameter.name: parameter for parameter in declared}
     for name, value in supplied.items():
         parameter = _known(known, name)
@@ -184,7 +190,21 @@ def effective_values(declared: Sequence[Parameter], supplied: Mapping[str, Any])
             raise ParameterError(
                 f"parameter {name}: expected {parameter.annotation}, found {type(value).__name__}"
             )
-    return {p.name: supplied.get(p.name, p.default) for p in declared}
+    values = {p.name: supplied.get(p.name, p.default) for p in declared}
+    for name, value in values.items():
+        _demand_no_credentials(name, value)
+    return values
+
+
+def _demand_no_credentials(name: str, value: Value) -> None:
+    """Refuse a URL that an endpoint would not be given either; executed notebooks keep their values (GEN-054)."""
+    texts = value if isinstance(value, list) else [value]
+    for text in texts:
+        is_url = isinstance(text, str) and (name.lower().endswith("url") or _URL.fullmatch(text))
+        if is_url and not is_bare_address(str(text)):
+            raise ParameterError(
+                f"parameter {name}: a URL with user info, query or fragment; no notebook takes one"
+            )
 
 
 def _known(known: Mapping[str, Parameter], name: str) -> Parameter:

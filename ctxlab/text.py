@@ -141,3 +141,8 @@ def _whole_word(literal: str) -> regex.Pattern[str]:
     before = rf"(?<!{WORD})" if _WORD_CHARACTER.match(literal[0]) else ""
     after = rf"(?!{WORD})" if _WORD_CHARACTER.match(literal[-1]) else ""
     return regex.compile(before + regex.escape(literal) + after, regex.V1)
+
+
+def is_bare_address(url: str) -> bool:
+    """Whether a URL has no sign that sets off user info, query or fragment: the parts in which credentials travel."""
+    return not any(sign in url for sign in "?#@\\")

@@ -102,6 +102,16 @@ def test_a_wrong_parameter_is_one_line_and_nothing_runs(tmp_path, given, says):
     assert [path.name for path in tmp_path.iterdir()] == ["x.ipynb"]
 
 
+# covers GEN-054, GEN-033
+@pytest.mark.parametrize("url", ["http://me:hunter2@127.0.0.1:1/v1", "http://127.0.0.1:1/v1?api_key=hunter2"])
+def test_credentials_in_a_url_reach_no_file(tmp_path, url):
+    write_notebook(tmp_path / "x.ipynb", MARKER, parameters="base_url: str | None = None")
+    done = report("x.ipynb", "--out", "out", "-p", f"base_url={url}", cwd=tmp_path)
+    says = "error: parameter base_url: a URL with user info, query or fragment; no notebook takes one\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", says)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.ipynb"]
+
+
 # covers GEN-051, GEN-054
 @pytest.mark.parametrize("parameters", ["number = 1", "hub_token: str = ''", "number: int = 'x'"])
 def test_a_wrong_declaration_is_invalid_input_and_nothing_runs(tmp_path, parameters):

@@ -198,6 +198,48 @@ def test_a_name_that_only_sounds_like_a_secret_is_fine(name):
     assert read_values(declared(f"{name}: int = 1"), [f"{name}=2"]) == {name: 2}
 
 
+# covers GEN-054
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("base_url", "http://me:hunter2@127.0.0.1:1/v1"),
+        ("base_url", "http://hunter2@host"),
+        ("base_url", "me:hunter2@host/v1"),  # without its scheme
+        ("base_url", "http://me:hun ter2@host"),
+        ("base_url", "https://host/v1?api_key=hunter2"),
+        ("base_url", "https://host/v1#hunter2"),
+        ("place", "https://me:hunter2@host/v1"),
+        ("place", " WSS:\\\\me:hunter2@host"),
+        ("places", ["data/x.jsonl", "s3://me:hunter2@host/x"]),
+    ],
+)
+def test_a_url_that_may_hold_credentials_is_refused_supplied_or_declared(name, value):
+    plain = declared("base_url: str = ''\nplace: str | None = None\nplaces: list[str] = []")
+    with pytest.raises(ParameterError, match=f"parameter {name}: a URL with user info") as caught:
+        effective_values(plain, {name: value})
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.exit_code == 2
+    annotation = "list[str]" if isinstance(value, list) else "str"
+    with pytest.raises(ParameterError, match=f"parameter {name}: a URL with user info"):
+        effective_values(declared(f"{name}: {annotation} = {value!r}"), {})
+
+
+# covers GEN-054
+@pytest.mark.parametrize(
+    "value",
+    [
+        "http://127.0.0.1:8080/v1",
+        "data/me@home.jsonl",
+        "C:\\me@home",
+        "is https://host?",
+        "what is 1:2?",
+        "a=b@c",
+    ],
+)
+def test_an_address_alone_a_path_and_a_question_are_fine(value):
+    assert effective_values(declared("place: str = ''"), {"place": value}) == {"place": value}
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"[]", b"{}", b'{"cells": [], "nbformat": 3}', b'{"cells": {}, "nbformat": 4}', b"\xff", b"[" * 99_999]
 )  # fmt: skip
