@@ -32,7 +32,9 @@ def end_with_parent(parent_pid: int) -> None:
 
 
 def _end_at_end_of_input() -> None:
-    sys.stdin.buffer.read()
+    # not by `sys.stdin`, whose lock this thread would hold while the interpreter ends after an error
+    while os.read(0, 4096):
+        pass
     os._exit(0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import secrets
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxlab.errors import LocalModelError
+from ctxlab.text import preview
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +26,11 @@ READY_WITHIN_S = 120.0
 _POLL_S = 0.05
 _TAIL_LINES = 3
 _TAIL_CHARACTERS = 140
+_UNLOADED = re.compile(r"(failed to load|error loading) model")
+_RUNTIME_ERROR = re.compile(
+    r"^[\d.]+ E +(?:\w+ +)*\w+: (?:error loading model: )?(.+)$|error loading model: (.+)$", re.MULTILINE
+)
+"""A line of llama.cpp's log that tells of an error: with time and level, or without them."""
 _SCRIPT = Path(__file__).with_name("local_server.py")
 
 
@@ -42,7 +49,7 @@ class ServerProcess:
     def address(self) -> str | None:
         """The base URL of the server, or null while it is loading; raises if the process has ended."""
         if self.process.poll() is not None:
-            raise self.failure("has ended")
+            raise unloaded_model(self._log()) or self.failure("has ended")
         try:
             return (self.directory / "address").read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -50,10 +57,12 @@ class ServerProcess:
 
     def failure(self, what: str) -> LocalModelError:
         """The error that says what happened, with the last lines of the log."""
-        log = (self.directory / "log").read_text(encoding="utf-8", errors="replace")
-        lines = [line.strip() for line in log.splitlines() if line.strip()][-_TAIL_LINES:]
-        tail = " | ".join(lines)[-_TAIL_CHARACTERS:]
+        lines = [line.strip() for line in _without_dump(self._log()).splitlines() if line.strip()]
+        tail = " | ".join(lines[-_TAIL_LINES:])[-_TAIL_CHARACTERS:]
         return LocalModelError(f"the embedded model's server {what}; its log ends: {tail or '(empty)'}")
+
+    def _log(self) -> str:
+        return (self.directory / "log").read_text(encoding="utf-8", errors="replace")
 
     async def ready(self, *, within_s: float = READY_WITHIN_S) -> str:
         """Wait for the address without blocking the loop."""
@@ -82,6 +91,27 @@ class ServerProcess:
     def _demand_time(self, end: float, within_s: float) -> None:
         if time.monotonic() > end:
             raise self.failure(f"was not ready within {within_s:g} s")
+
+
+def unloaded_model(log: str) -> LocalModelError | None:
+    """The error of a server that ended because it could not load its model, with llama.cpp's reason if it gives one.
+
+    Null if the log tells of something else. Lines with a path are passed over: a later or earlier one says more.
+    """
+    if not _UNLOADED.search(log):
+        return None
+    reasons = (found[1] or found[2] for found in _RUNTIME_ERROR.finditer(log))
+    why = next((text for text in reasons if "/" not in text and not _UNLOADED.search(text)), "")
+    beginning = "the model file could not be loaded"
+    if not re.search("alloc|memory", why):
+        beginning += " and may be damaged"
+    return LocalModelError(f"{beginning}: {preview(why, characters=_TAIL_CHARACTERS)}" if why else beginning)
+
+
+def _without_dump(log: str) -> str:
+    """The log up to the line in which the interpreter says that it crashed, without its state and threads."""
+    crash = re.search(r"^Fatal Python error.*$", log, re.MULTILINE)
+    return log[: crash.end()] if crash else log
 
 
 def start_server(

@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
+import ctxlab.server_process
 from ctxlab.calls import ChatRequest, Generation, Reply
 from ctxlab.errors import CallError, InputError, LocalModelError
 from ctxlab.fetch import MODELS, cached_model
@@ -264,6 +265,100 @@ def test_a_server_that_ends_early_is_an_error_with_its_last_words(model_file: Pa
         server.stop()
     assert caught.value.exit_code == 2
     assert len(str(caught.value)) <= 240
+
+
+CRASH = """\
+RuntimeError: Failed to init server, please check the input params.
+Fatal Python error: _enter_buffered_busy: could not acquire lock at interpreter shutdown
+Python runtime state: finalizing (tstate=0x00007f3f46976ef8)
+
+Current thread 0x00007f3f46a9db80 (most recent call first):
+  <no Python frame>
+"""
+CUT_OFF = """\
+0.00.007.392 I srv    load_model: loading model '/models/x.gguf'
+0.00.087.234 E llama_model_load: error loading model: tensor 'output.weight' data is not within the file bounds
+0.00.087.278 E llama_model_load_from_file_impl: failed to load model
+0.00.152.963 E srv    load_model: failed to load model, '/models/x.gguf'
+"""
+NO_HEADER = """\
+0.00.007.392 E gguf_init_from_file_impl: failed to read key-value pairs
+0.00.087.234 E llama_model_load: error loading model: llama_model_loader: failed to load model from /models/x.gguf
+"""
+NO_ROOM = "0.1 E llama_model_load: error loading model: unable to allocate CPU buffer\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "says"),
+    [
+        (CUT_OFF, " and may be damaged: tensor 'output.weight' data is not within the file bounds"),
+        (NO_HEADER, " and may be damaged: failed to read key-value pairs"),
+        ("llama_model_load: error loading model: bad\x1b[31m type\n", " and may be damaged: bad [31m type"),
+        ("0.1 E srv    load_model: failed to load model, '/models/x.gguf'\n", " and may be damaged"),
+        (NO_ROOM, ": unable to allocate CPU buffer"),
+        (
+            f"0.1 E a: {'why ' * 200}\n0.2 E b: failed to load model\n",
+            f" and may be damaged: {('why ' * 35)[:139]}…",
+        ),
+    ],
+)
+def test_a_model_that_cannot_be_loaded_is_told_in_one_line_with_the_reason(
+    model_file: Path, log: str, says: str
+) -> None:
+    # covers RUN-112, GEN-035
+    server = fake_server(f"sys.stdout.write({log + CRASH!r}); sys.exit(1)", model_file)
+    try:
+        with pytest.raises(LocalModelError) as caught:
+            server.wait(within_s=30)
+    finally:
+        server.stop()
+    assert str(caught.value) == f"the model file could not be loaded{says}"
+    assert caught.value.exit_code == 2
+    assert len(str(caught.value)) <= 240
+
+
+def test_last_words_are_those_before_the_dump_of_a_crash(model_file: Path) -> None:
+    # covers RUN-112
+    server = fake_server(f"sys.stdout.write({CRASH!r}); sys.exit(1)", model_file)
+    try:
+        with pytest.raises(LocalModelError, match="has ended; its log ends: ") as caught:
+            server.wait(within_s=30)
+    finally:
+        server.stop()
+    assert "at interpreter shutdown" in str(caught.value)
+    assert "tstate" not in str(caught.value)
+    assert "no Python frame" not in str(caught.value)
+
+
+RUNTIME_THAT_FAILS = """
+class CommonParams:
+    model = cpuparams = cpuparams_batch = type("Any", (), {})()
+
+def Server(parameters):
+    raise RuntimeError("no such luck")
+"""
+
+
+def test_the_server_process_ends_without_a_crash_if_its_runtime_fails(
+    tmp_path: Path, model_file: Path
+) -> None:
+    # covers RUN-112
+    (tmp_path / "xllamacpp.py").write_text(RUNTIME_THAT_FAILS)
+    script = Path(ctxlab.server_process.__file__).with_name("local_server.py")
+    code = f"import runpy, sys; sys.path.insert(0, {str(tmp_path)!r}); runpy.run_path({str(script)!r}, run_name='__main__')"
+    server = start_server(
+        model_path=model_file,
+        model="fake",
+        context_tokens=512,
+        threads=1,
+        command=[sys.executable, "-c", code],
+    )
+    try:
+        with pytest.raises(LocalModelError, match=r"RuntimeError: no such luck$"):
+            server.wait(within_s=30)
+        assert server.process.returncode == 1
+    finally:
+        server.stop()
 
 
 def test_a_server_that_is_never_ready_is_an_error_with_its_last_words(model_file: Path) -> None:
