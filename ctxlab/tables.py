@@ -290,7 +290,8 @@ def _settings(run: Run) -> dict[str, object]:
         "seed": "none" if seed is None else seed,
         "workers": identity.get("concurrency"),
         "attempts per call": identity.get("attempts"),
-        "versions of prompts, evaluators": f"{prompts[0]}, {evaluators}",
+        "version of prompts": prompts[0],
+        "version of evaluators": evaluators,
     }
 
 

@@ -288,6 +288,11 @@ def test_eval_writes_reports_that_gate_takes_by_run_id(tmp_path):
         ).returncode
         == 0
     )
+    report["platform"]["base_url"] = "http://elsewhere"
+    (run / "evaluation.json").write_text(canonical_json(report))
+    for option in (("--min-pass-rate", "0"), same):
+        done = gate(tmp_path, run.name, *option)
+        assert (done.returncode, one_line(done)) == (4, "error: --current: evaluation.json: was changed\n")
 
 
 # covers GEN-009

@@ -11,7 +11,7 @@ import typer
 from ctxlab.cli.gating import LimitWords
 from ctxlab.cli.options import BaselineOption, OutputOption, RunsDirOption, written_out
 from ctxlab.cli.printing import demand_writable, emit, emit_frame, warn
-from ctxlab.errors import InputError
+from ctxlab.errors import InputError, IntegrityError
 
 if TYPE_CHECKING:
     from ctxlab.gates import GateLimits, Verdict
@@ -64,8 +64,8 @@ def gate(
     chosen = _limits(limits, words)
     if baseline is None and chosen.need_baseline:
         raise InputError(f"--{chosen.need_baseline[0].replace('_', '-')}: needs --baseline")
-    now = _run(current, runs_dir, words)
-    then = None if baseline is None else _run(baseline, runs_dir, words)
+    now = _run("--current", current, runs_dir, words)
+    then = None if baseline is None else _run("--baseline", baseline, runs_dir, words)
     options: dict[str, Any] = {
         "baseline": then,
         "strategy": words.strategy,
@@ -94,11 +94,11 @@ def _limits(limits: LimitWords, words: JudgingWords) -> GateLimits:
     )
 
 
-def _run(words: str, runs_dir: Path, judging: JudgingWords) -> Run:
+def _run(option: str, words: str, runs_dir: Path, judging: JudgingWords) -> Run:
     """The run that a report file, a run id or an alias stands for; its aggregates are recomputed (EVA-076)."""
     from ctxlab.reports import demand_recomputed, read_report, restored_run, with_cases_of
 
-    path = _report_path(words, runs_dir)
+    path = _report_path(option, words, runs_dir)
     report = read_report(path)
     demand_recomputed(report, path.name)
     if report.upgraded:
@@ -107,14 +107,18 @@ def _run(words: str, runs_dir: Path, judging: JudgingWords) -> Run:
     return run if judging.tag is None else with_cases_of(run, report_path=path, dataset=judging.dataset)
 
 
-def _report_path(words: str, runs_dir: Path) -> Path:
-    from ctxlab.registry import resolve
+def _report_path(option: str, words: str, runs_dir: Path) -> Path:
+    """Where the report is; a run of the registry has to be as it was left, or its verdict would be anybody's."""
+    from ctxlab.registry import damage_of, resolve
     from ctxlab.reports import JSON_NAME
 
     path = Path(words)
     if path.is_file() or path.suffix == ".json" or len(path.parts) > 1:
         return path
-    return resolve(runs_dir, words) / JSON_NAME
+    directory = resolve(runs_dir, words)
+    if damage := damage_of(directory):
+        raise IntegrityError(f"{option}: {damage[0]}")
+    return directory / JSON_NAME
 
 
 def _print(verdict: Verdict, format_: GateFormat, output: Path | None) -> None:

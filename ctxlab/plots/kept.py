@@ -33,7 +33,9 @@ def plot_kept(kept: pd.DataFrame, ax: Axes | None = None) -> Axes:
     axes.set_xlabel("tokens of a request (estimate, mean over cases)")
     axes.set_ylabel(stacked(AXIS_LABELS["context_recall"]))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
-    dress(axes, kept, f"Context recall at equal tokens, by strategy: {', '.join(kept['set'].unique())}")
+    dress(
+        axes, kept, f"Context recall within the same target, by strategy: {', '.join(kept['set'].unique())}"
+    )
     cases = int(kept["cases"].max())
     targets = ", ".join(kept["target"].unique())
     lines = [

@@ -17,13 +17,14 @@ from ctxlab.registry.listing import Filters, runs_frame
 from ctxlab.registry.manifest import Manifest, read_manifest
 from ctxlab.registry.registration import register
 from ctxlab.registry.scanning import scan_runs
-from ctxlab.registry.verifying import verify_run
+from ctxlab.registry.verifying import damage_of, verify_run
 
 __all__ = [
     "Alias",
     "Filters",
     "Manifest",
     "Target",
+    "damage_of",
     "diff_frame",
     "read_alias",
     "read_manifest",

@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from ctxlab.budget import Budget
+from ctxlab.budget import UNLIMITED, Budget
 from ctxlab.registry.manifest import Reproduction
 from ctxlab.strategies.base import parameter_names
 from ctxlab.thresholds import Thresholds
@@ -136,7 +136,7 @@ def _python_only(design: Design) -> Iterator[tuple[str, bool]]:
     yield "guidance", design.guidance is not None
     yield "shuffle_seed", design.shuffle_seed is not None
     yield "warmup", design.warmup > 0
-    usual = Budget()
+    usual = UNLIMITED if design.verb == "eval" else Budget()
     yield (
         "budget",
         any(

@@ -51,12 +51,15 @@ def verify_run(directory: str | Path) -> tuple[str, ...]:
     that was made together with its hashes is found only where numbers contradict each other.
     """
     path = Path(directory)
+    return damage_of(path) or tuple(_contradictions(path, read_manifest(path)))
+
+
+def damage_of(directory: Path) -> tuple[str, ...]:
+    """What is wrong with the files of a finished run, one line each: manifest, index, existence, sizes and hashes."""
     try:
-        manifest = read_manifest(path)
-        damage = tuple(_damage(path, manifest.artifacts))
+        return tuple(_damage(directory, read_manifest(directory).artifacts))
     except IntegrityError as error:
         return (str(error),)
-    return damage or tuple(_contradictions(path, manifest))
 
 
 def _damage(directory: Path, artifacts: Sequence[Artifact]) -> Iterator[str]:
