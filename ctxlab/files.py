@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def demand_file(path: str | Path) -> None:
     """Refuse a path that is there and is no regular file: a pipe would block, a folder holds no lines."""
     if Path(path).exists() and not Path(path).is_file():
-        raise InputError(f"{Path(path).name}: cannot be read: it is not a file")
+        raise InputError(f"{Path(path).name or path}: cannot be read: it is not a file")
 
 
 @contextmanager

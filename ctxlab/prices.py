@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from ctxlab.errors import InputError
+from ctxlab.files import demand_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,6 +50,7 @@ def load_prices(path: str | Path) -> Prices:
     Raises:
         InputError: naming the field and the rule.
     """
+    demand_file(path)
     name = Path(path).name
     try:
         return TypeAdapter(Prices).validate_json(Path(path).read_bytes())

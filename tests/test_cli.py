@@ -302,6 +302,8 @@ def test_a_pipe_or_a_folder_is_no_dataset(tmp_path):
         done = compare(tmp_path, dataset=str(tmp_path / name))
         assert done.returncode == 2
         assert done.stderr.endswith(": cannot be read: it is not a file\n")
+    assert compare(tmp_path, dataset=".").stderr == "error: .: cannot be read: it is not a file\n"
+    assert compare(tmp_path, "--prices", ".").stderr == "error: .: cannot be read: it is not a file\n"
     done = compare(tmp_path, "--dataset-format", "tau_bench", dataset=str(tmp_path / "pipe.jsonl"))
     assert done.stderr == "error: pipe.jsonl: cannot be read: it is not a file\n"
 

@@ -8,7 +8,7 @@ import pytest
 
 from ctxlab.cli.printing import demand_writable, emit
 from ctxlab.errors import InputError
-from ctxlab.files import output_stream, replacing
+from ctxlab.files import demand_file, output_stream, replacing
 
 
 def test_a_link_leads_to_the_file_that_is_replaced(tmp_path):
@@ -128,3 +128,13 @@ def test_a_folder_without_permission_is_refused_before_anything_runs(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(InputError, match=r"--output: cannot be written \(Permission denied\)"):
         demand_writable(tmp_path / "OUT.json")
+
+
+# covers GEN-035
+@pytest.mark.parametrize(("given", "shown"), [(".", "."), ("..", ".."), ("/", "/"), (Path("data/"), "data")])
+def test_a_folder_is_named_as_it_was_given(tmp_path, monkeypatch, given, shown):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    with pytest.raises(InputError) as caught:
+        demand_file(given)
+    assert str(caught.value) == f"{shown}: cannot be read: it is not a file"
