@@ -393,3 +393,22 @@ def test_sweep_is_offline_unless_a_client_is_named_and_then_needs_a_limit(tmp_pa
     live = ctxlab(*words, "--client", "stand-in:echo", "--max-calls", "18", "--quiet", cwd=tmp_path)
     assert live.returncode == 0
     assert live.stderr.startswith("sending 18 requests with ")
+
+
+# covers GEN-034, GEN-035
+@pytest.mark.parametrize("encoding", ["latin-1:strict", "cp437:strict"])
+def test_an_output_that_lacks_a_character_gets_a_replacement_for_it(tmp_path, encoding):
+    words = ["--strategies", "full", "--format", "json"]
+    printed = compare(tmp_path, *words, PYTHONIOENCODING=encoding)
+    assert (printed.returncode, printed.stderr) == (0, "")
+    assert {row["preview"][-1] for row in json.loads(printed.stdout)["rows"]} == {"?"}
+    written = compare(tmp_path, *words, "--output", "OUT.json", PYTHONIOENCODING=encoding)
+    assert (written.returncode, written.stdout, written.stderr) == (0, "", "")
+    rows = json.loads((tmp_path / "OUT.json").read_text(encoding="utf-8"))["rows"]
+    assert {row["preview"][-1] for row in rows} == {"…"}
+    listed = ctxlab("runs", "list", cwd=tmp_path, PYTHONIOENCODING=encoding)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert [line.split()[-1] for line in listed.stdout.splitlines()[1:]] == ["?", "?"]
+    refused = ctxlab("runs", "show", "日本", cwd=tmp_path, PYTHONIOENCODING=encoding)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: ")

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,10 +78,18 @@ def command_line() -> typer.Typer:
     return app
 
 
+def replace_unprintable() -> None:
+    """Print a replacement for each character that the encoding of an output lacks, instead of failing at it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     watch = Watch()
+    replace_unprintable()
     try:
         command = typer.main.get_command(command_line())
         code = command.main(args=given or ["--help"], prog_name="ctxlab", standalone_mode=False, obj=watch)
