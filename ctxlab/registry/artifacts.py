@@ -23,7 +23,7 @@ from ctxlab.errors import IntegrityError
 from ctxlab.files import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 MANIFEST = "manifest.json"
@@ -149,14 +149,14 @@ def kind_of(path: str) -> ArtifactKind:
     return next(kind for pattern, kind in KINDS if fnmatchcase(path, pattern))
 
 
-def index_of(files: Iterable[Stored]) -> bytes:
-    """The bytes of the checksum index of these files."""
-    return "".join(f"{file.sha256}  {file.path}\n" for file in files).encode()
+def index_bytes(hashes: Mapping[str, str]) -> bytes:
+    """The checksum index of files, given as hash by path."""
+    return "".join(f"{hashes[path]}  {path}\n" for path in sorted(hashes)).encode()
 
 
 def write_index(directory: Path) -> None:
     """Write the index of everything that stands in a run directory."""
-    content = index_of(stored_files(directory))
+    content = index_bytes({file.path: file.sha256 for file in stored_files(directory)})
     with replacing(directory / INDEX) as stream:
         stream.write(content)
 

@@ -13,7 +13,7 @@ from ctxlab.registry.artifacts import (
     INDEX,
     MOST_ARTIFACT_BYTES,
     artifacts_of,
-    index_of,
+    index_bytes,
     open_plain,
     read_index,
     shown,
@@ -66,13 +66,18 @@ def _damage(directory: Path, artifacts: Sequence[Artifact]) -> Iterator[str]:
     """Files against the index and the manifest's list."""
     files = stored_files(directory)
     index = read_index(directory)
+    listed = {artifact.path: artifact for artifact in artifacts}
     yield from _missing(files, index)
     for file in files:
         if file.path not in index:
             yield f"{shown(file.path)}: is in no checksum index"
         elif index[file.path] != file.sha256:
-            yield f"{shown(file.path)}: was changed"
-    listed = {artifact.path: artifact for artifact in artifacts}
+            kept = file.path in listed and listed[file.path].sha256 == file.sha256
+            yield (
+                f"{INDEX}: its hash is not that of {shown(file.path)}"
+                if kept
+                else f"{shown(file.path)}: was changed"
+            )
     found = {artifact.path: artifact for artifact in artifacts_of(files)}
     for name in sorted(set(listed) | set(found)):
         if name not in found:
@@ -84,7 +89,7 @@ def _damage(directory: Path, artifacts: Sequence[Artifact]) -> Iterator[str]:
         elif listed[name] != found[name]:
             yield f"{shown(name)}: has another hash than the manifest says"
     with open_plain(directory / INDEX) as stored:
-        if stored.read() != index_of(files):
+        if stored.read() != index_bytes(index):
             yield f"{INDEX}: is not in the form in which it was written"
 
 

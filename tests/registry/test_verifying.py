@@ -88,6 +88,30 @@ def test_damage_is_named(directory, damage, message):
     assert all(len(line.splitlines()) == 1 for line in found)
 
 
+# covers EXP-046
+def test_only_what_is_wrong_is_said(directory):
+    flip(directory / "evaluation.json", 100)
+    assert verify_run(directory) == (
+        "evaluation.json: was changed",
+        "evaluation.json: has another hash than the manifest says",
+    )
+
+
+# covers EXP-046
+def test_a_changed_index_is_not_laid_to_the_file_that_it_names(directory):
+    lines = (directory / "checksums.sha256").read_text().splitlines(keepends=True)
+    changed = [f"{'a' * 64}  {line[66:]}" if line[66:] == "evaluation.md\n" else line for line in lines]
+    (directory / "checksums.sha256").write_text("".join(changed))
+    assert verify_run(directory) == ("checksums.sha256: its hash is not that of evaluation.md",)
+
+
+# covers EXP-046
+def test_an_index_in_another_order_is_found(directory):
+    lines = (directory / "checksums.sha256").read_text().splitlines(keepends=True)
+    (directory / "checksums.sha256").write_text("".join(reversed(lines)))
+    assert verify_run(directory) == ("checksums.sha256: is not in the form in which it was written",)
+
+
 def linked(path):
     path.rename(path.parent.parent / path.name)
     path.symlink_to(path.parent.parent / path.name)
