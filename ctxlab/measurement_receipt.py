@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxlab.experiments import package_source
-from ctxlab.files import replacing
+from ctxlab.files import is_written_through, output_stream
 from ctxlab.measurement import TEMPLATE
 
 if TYPE_CHECKING:
@@ -22,14 +22,21 @@ CPU_FACTS = Path("/proc/cpuinfo")
 NOTE = "Timings on a shared machine are exploratory: they are no promise, and no limit is set on them."
 
 
-def write_measurement(csv: str, path: Path) -> Path:
-    """Write a measurement as CSV and its receipt beside it, each whole or not at all; return the receipt's path."""
+def write_measurement(csv: str, path: Path) -> Path | None:
+    """Write a measurement as CSV, and its receipt beside it, each whole or not at all; return the receipt's path.
+
+    Beside what is no file, such as a device or a pipe, no receipt is written, and the path is null.
+
+    Raises:
+        InputError: one of them cannot be written.
+    """
+    alone = is_written_through(path)
     beside = path.with_name(f"{path.stem}.receipt.json")
     receipt = json.dumps(measurement_receipt(csv), ensure_ascii=False, indent=1)
-    for target, text in ((path, csv), (beside, f"{receipt}\n")):
-        with replacing(target) as stream:
+    for target, text in ((path, csv),) if alone else ((path, csv), (beside, f"{receipt}\n")):
+        with output_stream(target, option="--output") as stream:
             stream.write(text.encode())
-    return beside
+    return None if alone else beside
 
 
 def measurement_receipt(

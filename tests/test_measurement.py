@@ -3,12 +3,14 @@
 import hashlib
 import itertools
 import json
+import os
+import threading
 from datetime import UTC, datetime
 
 import pandas as pd
 import pytest
 
-from ctxlab.errors import BudgetError
+from ctxlab.errors import BudgetError, InputError
 from ctxlab.estimates import compact_json
 from ctxlab.experiments import Source
 from ctxlab.measurement import (
@@ -279,3 +281,21 @@ def test_csv_and_receipt_stand_beside_each_other(tmp_path):
     written = (tmp_path / "admission.csv").read_bytes()
     assert json.loads(beside.read_text())["csv_sha256"] == hashlib.sha256(written).hexdigest()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["admission.csv", "admission.receipt.json"]
+
+
+def test_a_measurement_goes_through_a_pipe_without_a_receipt(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    assert write_measurement("a,b\n", pipe) is None
+    reader.join(timeout=30)
+    assert read == [b"a,b\n"]
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_measurement_that_cannot_be_written_names_the_option(tmp_path):
+    with pytest.raises(InputError, match=r"--output: cannot be written \(No such file or directory\)"):
+        write_measurement("a,b\n", tmp_path / "none" / "x.csv")
