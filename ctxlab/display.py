@@ -236,7 +236,7 @@ def caption(run: Run) -> str:
     """What stands under every table of a run: where its numbers come from (GEN-058)."""
     made = "sent to nobody" if run.client_kind == "offline" else run.client_kind
     kind = "a property of the inputs, not of a model; " if run.client_kind.startswith("stand-in") else ""
-    where = f"; kept in {run.directory}" if run.directory else ""
+    where = f"; kept in {run.directory}" if run.directory else ", not kept"
     return f"client {made}; {kind}counter {run.counter}; run {run.run_id}{where}"
 
 

@@ -192,4 +192,7 @@ def _about_size(run: Run) -> str:
     if cases > FEW_CASES:
         return once.strip()
     least = 2 / 2**cases
-    return f"{cases} cases are few: no exact test on them can give a p below {least:.2g}.{once}"
+    return (
+        f"{cases} cases are few: no exact test on them can give a p below {least:.2g}, and no interval reaches beyond "
+        f"the values that were seen.{once}"
+    )

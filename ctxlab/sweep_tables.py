@@ -106,7 +106,7 @@ def _row(sweep: Sweep, record: Record) -> dict[str, str]:
         "strategy": record["strategy"],
         "refused": shown(record["refused"], "count"),
         "errors": shown(record["errors"], "count"),
-        sweep.recall.replace("_", " "): shown(record[sweep.recall], "share"),
+        f"{sweep.recall.replace('_', ' ')}, mean": shown(record[sweep.recall], "share"),
         "from": shown(interval[0], "share?"),
         "to": shown(interval[1], "share?"),
         "tokens": shown(record["result_tokens_mean"], "rounded?"),
