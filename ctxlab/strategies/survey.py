@@ -25,6 +25,9 @@ Result = TypeVar("Result")
 HISTORIES_KEPT = 4
 """Surveys that are remembered: settings of one history follow each other, and its texts are read once for all."""
 
+MOST_SEARCHED = 2**18
+"""Characters of one unit that are looked through for names and cues: a line of megabytes is hardly ever quoted whole."""
+
 _MARKER = re.compile(r"\s*(?:[(（]?\d{1,6}\s?[:.)）、．|│]|[-*+•#>]+(?=\s))\s*")
 """What numbers an item or a line, and is no part of what it says."""
 _DIGIT = re.compile(r"\d")
@@ -94,7 +97,10 @@ def _units(message: Message, index: int, *, language: str | None, follows: bool)
     spans = line_segments(text) if in_lines else prose_segments(text, language=language)
     pieces = [text[start:end] for start, end in spans]
     done = 0
-    for (start, _), piece, found in zip(spans, pieces, _identifiers_of(pieces), strict=True):
+    searched = [piece[:MOST_SEARCHED] for piece in pieces]
+    for (start, _), piece, looked, found in zip(
+        spans, pieces, searched, _identifiers_of(searched), strict=True
+    ):
         marker = _MARKER.match(piece)
         said = piece[marker.end() :] if marker else piece
         if not _WORD.search(said):
@@ -108,7 +114,7 @@ def _units(message: Message, index: int, *, language: str | None, follows: bool)
             text=flatten(text[first:last]),
             role=message.role,
             identifiers=found,
-            cues=cues(piece, language=language),
+            cues=cues(looked, language=language),
             has_number=_DIGIT.search(said) is not None,
             follows=follows,
             between=between if done and follows and not _BREAK.search(between) else None,

@@ -422,3 +422,13 @@ def test_more_settings_read_the_source_no_more_often(strategy):
 def test_evidence_is_sent_whole_or_not_at_all():
     case = replace(make_case(messages=HISTORY), snippets=())
     assert Extract(evidence="none").fit(case, WIDE, COUNTER).outcome == "unchanged"
+
+
+# covers STR-071
+def test_a_line_of_megabytes_is_looked_through_at_its_beginning_only():
+    """Work is bounded: names and cues behind the first 262,144 characters are not looked for."""
+    line = "must keep APP-1 " + "x " * 131_064 + "must keep APP-2"
+    (unit,) = survey((result(line),), None).units
+    assert unit.identifiers == {"APP-1"}
+    (near,) = survey((result("x " * 100 + "must keep APP-2"),), None).units
+    assert near.identifiers == {"APP-2"}
