@@ -80,27 +80,43 @@ class Survey:
 @functools.lru_cache(HISTORIES_KEPT)
 def survey(history: tuple[Message, ...], language: str | None) -> Survey:
     """The units of the messages before a question, those of system messages apart, in source order."""
+    spans = [_spans(message, language) if message.role != "system" else () for message in history]
+    texts = [m.text[start:end] for m, places in zip(history, spans, strict=True) for start, end in places]
+    names = iter(
+        _identifiers_of([text[:MOST_SEARCHED] for text in texts])
+    )  # all at once: each search costs by itself
     units: list[Unit] = []
     left_out = False
-    for index, message in enumerate(history):
+    for index, (message, places) in enumerate(zip(history, spans, strict=True)):
         if message.role == "system":
             continue
-        found = list(_units(message, index, language=language, follows=bool(units) and not left_out))
+        follows = bool(units) and not left_out
+        found = list(_units(message, index, places, names, language=language, follows=follows))
         units += found
         left_out = bool(message.tool_calls) or (left_out and not found)
     return Survey(tuple(units))
 
 
-def _units(message: Message, index: int, *, language: str | None, follows: bool) -> Iterator[Unit]:
-    text = message.text
+def _spans(message: Message, language: str | None) -> Sequence[tuple[int, int]]:
+    """Where the sentences or lines of a message lie."""
     in_lines = message.role == "tool" or language == "code"
-    spans = line_segments(text) if in_lines else prose_segments(text, language=language)
-    pieces = [text[start:end] for start, end in spans]
+    return line_segments(message.text) if in_lines else prose_segments(message.text, language=language)
+
+
+def _units(
+    message: Message,
+    index: int,
+    spans: Sequence[tuple[int, int]],
+    names: Iterator[frozenset[str]],
+    *,
+    language: str | None,
+    follows: bool,
+) -> Iterator[Unit]:
+    """The units of one message; `names` gives the identifiers of each span."""
+    text = message.text
     done = 0
-    searched = [piece[:MOST_SEARCHED] for piece in pieces]
-    for (start, _), piece, looked, found in zip(
-        spans, pieces, searched, _identifiers_of(searched), strict=True
-    ):
+    for start, end in spans:
+        piece, found = text[start:end], next(names)
         marker = _MARKER.match(piece)
         said = piece[marker.end() :] if marker else piece
         if not _WORD.search(said):
@@ -114,7 +130,7 @@ def _units(message: Message, index: int, *, language: str | None, follows: bool)
             text=flatten(text[first:last]),
             role=message.role,
             identifiers=found,
-            cues=cues(looked, language=language),
+            cues=cues(piece[:MOST_SEARCHED], language=language),
             has_number=_DIGIT.search(said) is not None,
             follows=follows,
             between=between if done and follows and not _BREAK.search(between) else None,
