@@ -243,7 +243,8 @@ def test_a_page_holds_its_names_in_every_language(language):
 
 # covers STR-161
 @pytest.mark.parametrize(
-    "text", ["[Insert Yes/No here]", "N/A.", "this and/or that", "an I/O error, TCP/IP", "sim/não, да/нет", "he/she"]
+    "text",
+    ["[Insert Yes/No here]", "N/A.", "this and/or that", "an I/O error, TCP/IP", "sim/não, да/нет", "he/she"],
 )
 def test_two_words_that_name_a_choice_are_no_path(text):
     assert identifiers(text) == ()
