@@ -13,8 +13,8 @@ report: $(VENV)/.local  ## the main job on the embedded model: leaves reports/04
 test: $(VENV)/.dev  ## the whole suite, the real model and the browser included
 	$(BIN)/ctxlab fetch-model
 	$(BIN)/ctxlab fetch-model small
-	$(BIN)/python -m pytest -q -n 2 -m "not slow"
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -n 2 -m "not model and not browser"
+	$(BIN)/python -m pytest -q -m "model or browser"
 
 check: $(VENV)/.dev  ## style and types
 	$(BIN)/ruff check .
